@@ -4,6 +4,8 @@ import numpy as np
 
 from glimpse_envs import sources
 from glimpse_envs.core.arrays import Bytes, Ints
+from glimpse_envs.core.kernels import kernel
+from glimpse_envs.core.randomness import below
 from glimpse_envs.sources import SourceError
 
 
@@ -36,3 +38,18 @@ class ImagesByClass:
                 f"{self._split!r}: scenes that are drawn by class need one of each"
             )
         return examples.images, examples.labels, order, begins
+
+
+@kernel
+def image_of_class(word: np.uint32, label: int, order: Ints, begins: Ints) -> int:
+    """Map a random word to the index of an image of the class `label`; `order` and `begins` as
+    `ImagesByClass.load` returned them."""
+    return order[begins[label] + below(word, begins[label + 1] - begins[label])]
+
+
+@kernel
+def image_of_other_class(word: np.uint32, label: int, order: Ints, begins: Ints) -> int:
+    """Map a random word to the index of an image of any class but `label`."""
+    alike = begins[label + 1] - begins[label]
+    place = below(word, len(order) - alike)
+    return order[place if place < begins[label] else place + alike]

@@ -10,12 +10,8 @@ from glimpse_envs.core.arrays import Bools, Bytes, Floats, Ints, KeyArrays
 from glimpse_envs.core.fixed_splits import num_scenes_of
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
-from glimpse_envs.core.randomness import (
-    SCENE,
-    below,
-    fill_keyed_words,
-)
-from glimpse_envs.vision.scenes.by_class import ImagesByClass
+from glimpse_envs.core.randomness import SCENE, below, fill_keyed_words
+from glimpse_envs.vision.scenes.by_class import ImagesByClass, image_of_class
 from glimpse_envs.vision.scenes.scene import Scene
 
 RELATIONS = (
@@ -126,8 +122,7 @@ def _draw(
             draws = words[1 + 4 * i : 5 + 4 * i]
             place = relation if i == 0 else relation ^ 1  # the index of the opposite relation
             label = classes[place, below(draws[0], counts[place])]
-            begin, end = begins[label], begins[label + 1]
-            image = images[order[begin + below(draws[1], end - begin)]]
+            image = images[image_of_class(draws[1], label, order, begins)]
             y, x = _corner(place, draws[2], draws[3], canvas.shape[2] - 2, h, w)
             canvas[n, :, 1 + y : 1 + y + h, 1 + x : 1 + x + w] = image
             labels[n, 1 + i] = label

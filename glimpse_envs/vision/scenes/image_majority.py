@@ -9,13 +9,12 @@ from glimpse_envs.core.arrays import Bools, Bytes, Floats, Ints, KeyArrays
 from glimpse_envs.core.fixed_splits import num_scenes_of
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
-from glimpse_envs.core.randomness import (
-    SCENE,
-    below,
-    fill_keyed_words,
-    index_of,
+from glimpse_envs.core.randomness import SCENE, below, fill_keyed_words, index_of
+from glimpse_envs.vision.scenes.by_class import (
+    ImagesByClass,
+    image_of_class,
+    image_of_other_class,
 )
-from glimpse_envs.vision.scenes.by_class import ImagesByClass
 from glimpse_envs.vision.scenes.places import draw_free_place, side_for
 from glimpse_envs.vision.scenes.scene import Scene
 
@@ -196,7 +195,7 @@ def _draw(
 ) -> None:
     images, _, order, begins = examples
     (shown, majority), strokes = counts, len(patterns)
-    total, _, h, w = images.shape
+    h, w = images.shape[2:]
     height, width = canvas.shape[2] - 2, canvas.shape[3] - 2
     words = np.empty(1 + shown + 3 * strokes, np.uint32)
     corners = np.empty((shown, 2), np.int64)
@@ -204,19 +203,17 @@ def _draw(
         drawn = pieces[m]
         fill_keyed_words(words, n, keys, SCENE)
         label = below(words[0], len(begins) - 1)
-        alike = begins[label + 1] - begins[label]
         if not over:
             _paste_patterns(canvas[n], patterns, words[1 + shown :], drawn[shown:])
         block = (len(words) + 3) // 4
         for i in range(shown):
             if i < majority:
-                place = begins[label] + below(words[1 + i], alike)
-            else:  # of any class but the label's
-                place = below(words[1 + i], total - alike)
-                place = place if place < begins[label] else place + alike
+                image = image_of_class(words[1 + i], label, order, begins)
+            else:
+                image = image_of_other_class(words[1 + i], label, order, begins)
             y, x, block = draw_free_place(corners, i, block, n, keys, (height, width, h, w), True)
             corners[i] = y, x
-            canvas[n, :, 1 + y : 1 + y + h, 1 + x : 1 + x + w] = images[order[place]]
+            canvas[n, :, 1 + y : 1 + y + h, 1 + x : 1 + x + w] = images[image]
             boxes[n, i] = drawn[i] = x, y, x + w, y + h
         if over:
             _paste_patterns(canvas[n], patterns, words[1 + shown :], drawn[shown:])

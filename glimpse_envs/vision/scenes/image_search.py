@@ -8,13 +8,8 @@ from glimpse_envs.core.arguments import check_integers
 from glimpse_envs.core.arrays import Bytes, Floats, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
-from glimpse_envs.core.randomness import (
-    SCENE,
-    below,
-    fill_keyed_words,
-    index_of,
-)
-from glimpse_envs.vision.scenes.by_class import ImagesByClass
+from glimpse_envs.core.randomness import SCENE, fill_keyed_words, index_of
+from glimpse_envs.vision.scenes.by_class import ImagesByClass, image_of_other_class
 from glimpse_envs.vision.scenes.places import draw_free_place, room_for, side_for
 from glimpse_envs.vision.scenes.scene import Scene
 
@@ -92,14 +87,12 @@ def _draw(
         fill_keyed_words(words, n, keys, SCENE)
         target = index_of(n, keys, words[0], count)
         label = image_labels[target]
-        alike = begins[label + 1] - begins[label]
         scene = canvas[n]
         block = (shown + 3) // 4
         for i in range(shown):
             image = target
-            if i > 0:  # of another class: the target's class is left out
-                place = below(words[i], count - alike)
-                image = order[place if place < begins[label] else place + alike]
+            if i > 0:
+                image = image_of_other_class(words[i], label, order, begins)
             y, x, block = draw_free_place(corners, i, block, n, keys, (height, width, h, w), False)
             corners[i] = y, x
             scene[:, 1 + y : 1 + y + h, 1 + x : 1 + x + w] = images[image]
