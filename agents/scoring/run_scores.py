@@ -16,8 +16,9 @@ from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import arguments_of, full_view, task_class_of
 from glimpse_envs.evaluation.actions import Actions, usual_actions
+from glimpse_envs.evaluation.playing import Watcher
 from glimpse_envs.evaluation.policy import Policy, as_policy
-from glimpse_envs.evaluation.protocol import Watcher, evaluate
+from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.record import MULTIPLES
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.runs import Run, load_policy, open_run
