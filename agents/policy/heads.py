@@ -11,14 +11,12 @@ from torch import Tensor, nn
 
 from agents.policy.distributions import (
     Bernoullis,
-    BoxGaussian,
     Categorical,
-    DiagonalGaussian,
     Distribution,
     IndependentCategoricals,
-    LogMove,
     OptionalAnswer,
 )
+from agents.policy.gaussians import BoxGaussian, DiagonalGaussian, LogMove
 from agents.policy.networks import NetworkConfig, core_outputs
 from agents.training.precision import wide
 from glimpse_envs.task import Component

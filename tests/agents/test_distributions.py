@@ -14,14 +14,12 @@ from torch.distributions import Independent, Normal
 
 from agents.policy.distributions import (
     Bernoullis,
-    BoxGaussian,
     Categorical,
-    DiagonalGaussian,
     Distribution,
     IndependentCategoricals,
-    LogMove,
     OptionalAnswer,
 )
+from agents.policy.gaussians import BoxGaussian, DiagonalGaussian, LogMove
 
 SAMPLES = 20_000
 

@@ -12,7 +12,8 @@ from gymnasium import spaces
 from torch import Tensor, nn
 
 from agents.policy.cores import LSTMCore, RectifierCore, make_core
-from agents.policy.distributions import Categorical, DiagonalGaussian
+from agents.policy.distributions import Categorical
+from agents.policy.gaussians import DiagonalGaussian
 from agents.policy.glimpse_network import GlimpseNetwork, local_contrast
 from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
 from agents.policy.heads import GaussianHead, make_head

@@ -21,10 +21,10 @@ from agents.play.server import Table, make_app
 from agents.policy.distributions import (
     Bernoullis,
     Categorical,
-    DiagonalGaussian,
     IndependentCategoricals,
     OptionalAnswer,
 )
+from agents.policy.gaussians import DiagonalGaussian
 from agents.scoring.run_scores import evaluate_run
 from glimpse_envs.evaluation.outlook import Gaussian, Probabilities
 from glimpse_envs.evaluation.runs import Run
