@@ -5,7 +5,7 @@ import warnings
 from gymnasium.vector import VectorEnv
 
 from glimpse_envs.episodes.description import task_of
-from glimpse_envs.wrappers.eye import max_steps_of
+from glimpse_envs.wrappers.time_limits import max_steps_of
 
 LONG, ENDLESS = 10_000, 200_000
 """Steps after which an episode is warned of, and after which it is taken for endless, where nothing

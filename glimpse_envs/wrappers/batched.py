@@ -16,7 +16,8 @@ from glimpse_envs.core.spaces import batched
 from glimpse_envs.episodes.actions import checked_but_of
 from glimpse_envs.wrappers.actions import LookAndAct
 from glimpse_envs.wrappers.errors import name_of, naming
-from glimpse_envs.wrappers.eye import Eye, checked_options, max_steps_of
+from glimpse_envs.wrappers.eye import Eye, checked_options
+from glimpse_envs.wrappers.time_limits import max_steps_of
 
 
 class GlimpseVectorWrapper(VectorWrapper):

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import gymnasium as gym
 import numpy as np
-from gymnasium import spaces, wrappers
-from gymnasium.wrappers import TimeLimit
+from gymnasium import spaces
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import (
@@ -25,7 +23,6 @@ from glimpse_envs.core.spaces import ordered
 from glimpse_envs.vision.sensors import make_sensor
 from glimpse_envs.wrappers.looks import LOOKS, Looks, checked_move, checked_start
 from glimpse_envs.wrappers.pixels import find_pixels
-from glimpse_envs.wrappers.segments import Segments
 from glimpse_envs.wrappers.views import MaskedView, SensorView, View
 
 if TYPE_CHECKING:
@@ -291,39 +288,3 @@ def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
     if start is not None:
         options["start"] = list(start)  # as JSON, in which specs are written, gives it back
     return options
-
-
-def max_steps_of(env: Any) -> int | None:
-    """Return the most steps of an episode, from the environment's time limits or its spec; None
-    where it has none, or where it goes on in the next of `Segments`. A step that repeats its act
-    counts as often as the act is played."""
-    spec = getattr(env, "spec", None) or getattr(env.unwrapped, "spec", None)
-    taken, limits = 1, []
-    while isinstance(env, gym.Wrapper):
-        if isinstance(env, TimeLimit):
-            limits.append(-(-env._max_episode_steps // taken))
-        elif isinstance(env, Segments):
-            return min(limits, default=None)
-        taken *= _repeats(env)
-        env = env.env
-    if not limits and spec is not None and spec.max_episode_steps is not None:
-        limits.append(-(-spec.max_episode_steps // taken))
-    return min(limits, default=None)
-
-
-_REPEATING = {
-    "MaxAndSkipObservation": "_skip",
-    "AtariPreprocessing": "frame_skip",
-    "RepeatAction": "num_repeats",
-}
-"""Gymnasium's wrappers that play an act several times -> which of their attributes says how often;
-older versions lack the last."""
-
-
-def _repeats(env: gym.Wrapper) -> int:
-    """How often a wrapper plays each act."""
-    for name, attribute in _REPEATING.items():
-        kind = getattr(wrappers, name, None)
-        if kind is not None and isinstance(env, kind):
-            return int(getattr(env, attribute))
-    return 1

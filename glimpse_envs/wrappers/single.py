@@ -18,7 +18,8 @@ from glimpse_envs.core.arrays import Float32s
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.wrappers.actions import LookAndAct
 from glimpse_envs.wrappers.errors import name_of, naming
-from glimpse_envs.wrappers.eye import Eye, checked_options, max_steps_of
+from glimpse_envs.wrappers.eye import Eye, checked_options
+from glimpse_envs.wrappers.time_limits import max_steps_of
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering import Picture
