@@ -8,19 +8,20 @@ PPO("MultiInputPolicy", make_sb3_env("Glimpse/ClutteredGlyphs-v0", 64, history=T
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import repeat
-from typing import Any, NoReturn
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from glimpse_envs.adapters.row_infos import GoingInfos, SharedInfo, dicts_of_rows
 from glimpse_envs.core.arguments import check_integers, shown
 from glimpse_envs.core.arrays import Bools, Bytes, Float32s, Ints
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.infos import read_outcome
 from glimpse_envs.episodes.lookup import arguments_of, spec_of
 from glimpse_envs.flat import FlatActions
+from glimpse_envs.task import Arrays
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
@@ -30,7 +31,6 @@ except ImportError as error:
         'Stable-Baselines3 is not installed: pip install "glimpse-envs[sb3]"'
     ) from error
 
-Arrays = dict[str, NDArray]
 StepReturn = tuple[Arrays, Float32s, Bools, list[dict[str, Any]]]
 """Observations, rewards, dones and infos of n rows."""
 
@@ -138,7 +138,7 @@ class GlimpseVecEnv(VecEnv):
         # Of the episodes under way, (n,) each.
         self._returns, self._lengths = (np.zeros(batch.num_envs, kind) for kind in (float, int))
         self._began = time.monotonic()
-        self._going, self._untargeted = _GoingInfos(), _SharedInfo({"TimeLimit.truncated": False})
+        self._going, self._untargeted = GoingInfos(), SharedInfo({"TimeLimit.truncated": False})
         super().__init__(batch.num_envs, batch.single_observation_space, self.flat.space)
 
     @property
@@ -149,7 +149,7 @@ class GlimpseVecEnv(VecEnv):
     @property
     def reset_infos(self) -> list[dict[str, Any]]:
         """Infos of the latest deal of each row, built on access."""
-        return _dicts(self._dealt, self.num_envs)
+        return dicts_of_rows(self._dealt, self.num_envs)
 
     @reset_infos.setter
     def reset_infos(self, infos: list[dict[str, Any]]) -> None:
@@ -199,7 +199,7 @@ class GlimpseVecEnv(VecEnv):
             infos = self._going.of(**asked)
         else:  # targets of several parts, or without a mask: too rare to be shared
             asked["TimeLimit.truncated"] = np.zeros(self.num_envs, np.bool_)
-            infos = _dicts(asked, self.num_envs)
+            infos = dicts_of_rows(asked, self.num_envs)
         ended = np.flatnonzero(dones)
         if not len(ended):
             return infos
@@ -211,7 +211,7 @@ class GlimpseVecEnv(VecEnv):
         final["terminal_observation"] = info["final_obs"][ended]
         final["TimeLimit.truncated"] = truncated[ended]
         final["episode"] = self._end_episodes(ended)
-        for row, own in zip(ended.tolist(), _dicts(final, len(ended)), strict=True):
+        for row, own in zip(ended.tolist(), dicts_of_rows(final, len(ended)), strict=True):
             infos[row] = own
         return infos
 
@@ -286,39 +286,3 @@ class GlimpseVecEnv(VecEnv):
                 f"{what} is of all rows, which share one environment; indices={indices!r} must be "
                 "None"
             )
-
-
-class _SharedInfo(dict[str, Any]):
-    """An info that several rows share, and that therefore cannot be changed."""
-
-    def _refuse(self, *arguments: Any, **named: Any) -> NoReturn:
-        raise TypeError(
-            "the infos of rows that go on are shared and cannot be changed: change a copy()"
-        )
-
-    __setitem__ = __delitem__ = __ior__ = _refuse
-    clear = pop = popitem = setdefault = update = _refuse
-
-    def __reduce__(self) -> tuple[type, tuple[dict[str, Any]]]:
-        return dict, (dict(self),)  # deep copies and unpickled infos are not shared
-
-
-class _GoingInfos(dict[int, dict]):
-    """Infos of rows that go on, one for each target and target mask."""
-
-    def of(self, target: Ints, target_mask: Bools) -> list[dict]:
-        """Return the infos of rows with these targets (n,) and `target_mask` (n,)."""
-        return list(map(self.__getitem__, (2 * target + target_mask).tolist()))
-
-    def __missing__(self, key: int) -> dict:
-        entries = {"target": key // 2, "target_mask": key % 2 == 1, "TimeLimit.truncated": False}
-        return self.setdefault(key, _SharedInfo(entries))
-
-
-def _dicts(values: Arrays, rows: int) -> list[dict[str, Any]]:
-    """Return `values`, name -> (rows, ...), as a dict for each row, with Python's numbers."""
-    if not values:
-        return [{} for _ in range(rows)]
-    columns = [value.tolist() if value.ndim == 1 else list(value) for value in values.values()]
-    # Runs in C from end to end: a comprehension takes half as long again.
-    return list(map(dict, map(zip, repeat(tuple(values)), zip(*columns, strict=True))))
