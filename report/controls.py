@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from glimpse_envs.evaluation.records import settings_of_all
+from glimpse_envs.evaluation.run_identity import settings_of_all
 from report.groups import Group
 from report.markdown import environment, listed
 

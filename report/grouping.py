@@ -10,7 +10,7 @@ from typing import Any
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.record import Record
-from glimpse_envs.evaluation.records import digest, settings_of_all
+from glimpse_envs.evaluation.run_identity import digest, settings_of_all
 from glimpse_envs.suite import ATARI, MINIGRID, SUITE
 from report.groups import Group
 from report.kinds import KINDS

@@ -24,8 +24,9 @@ from glimpse_envs.evaluation.policy import Action, Observation, Policy
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.provenance import git_revision, hardware, versions
 from glimpse_envs.evaluation.record import HUMAN, Model, Record
-from glimpse_envs.evaluation.records import digest, write_record
+from glimpse_envs.evaluation.records import write_record
 from glimpse_envs.evaluation.result import Evaluation
+from glimpse_envs.evaluation.run_identity import digest
 
 
 class HumanLog:

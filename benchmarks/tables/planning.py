@@ -21,7 +21,7 @@ from benchmarks.tables.texts import TEXTS
 from benchmarks.tables.worlds import WORLDS
 from glimpse_envs.core.classes import find_instance
 from glimpse_envs.evaluation.record import Record
-from glimpse_envs.evaluation.records import settings_of, settings_of_all
+from glimpse_envs.evaluation.run_identity import settings_of, settings_of_all
 from glimpse_envs.evaluation.runs import RunError, open_run
 from glimpse_envs.evaluation.trust import trust
 from report.page import ROOT

@@ -19,7 +19,8 @@ from agents.training.resuming import BUDGETS, FREE, config_from_json
 from baselines.presets import PRESETS as BASELINE_PRESETS
 from baselines.train import ALGORITHMS as BASELINES
 from baselines.train import main as baselines_main
-from glimpse_envs.evaluation.records import read_record, same_run, settings_of
+from glimpse_envs.evaluation.records import read_record
+from glimpse_envs.evaluation.run_identity import same_run, settings_of
 from glimpse_envs.evaluation.runs import Run, open_run
 
 RESULTS = Path(__file__).parents[2] / "results"

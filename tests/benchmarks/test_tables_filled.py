@@ -18,7 +18,8 @@ from benchmarks.tables.listing import listing_of_earlier
 from benchmarks.tables.planning import PlannedRow, earlier_runs, plan
 from benchmarks.tables.progress import progress_of
 from benchmarks.tables.worker import LOG, fill
-from glimpse_envs.evaluation.records import read_records, same_run, write_record
+from glimpse_envs.evaluation.records import read_records, write_record
+from glimpse_envs.evaluation.run_identity import same_run
 from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import RunError
 from report.grouping import group_runs

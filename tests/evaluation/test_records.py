@@ -12,15 +12,13 @@ import pytest
 from glimpse_envs.evaluation.record import SOLVED, Model, Record, Score, Validation
 from glimpse_envs.evaluation.records import (
     RecordError,
-    identity,
     pack,
     parse_record,
     read_records,
-    settings_of,
-    settings_of_all,
     unpack,
     write_record,
 )
+from glimpse_envs.evaluation.run_identity import identity, settings_of, settings_of_all
 
 SUCCESSES = np.arange(20) % 10 != 0  # 18 of 20
 PICTURES = Record(
