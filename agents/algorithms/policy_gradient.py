@@ -17,8 +17,9 @@ from agents.algorithms.learner import AgentConfig, GradientLearner
 from agents.episodes.rollout import sample_actions
 from agents.episodes.trajectory import Observation, Trajectory
 from agents.policy.cells import CellsHead
-from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
+from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from agents.policy.heads import GaussianHead, LogMoveHead
+from agents.policy.making import policy_maker
 from agents.policy.words import WordsHead
 from agents.training.checks import check_counts, check_finite, check_not_negative, check_positive
 from glimpse_envs.evaluation.record import Gaze, LearnsFrom, Model

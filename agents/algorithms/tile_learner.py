@@ -20,7 +20,8 @@ from agents.algorithms.tiles import TileReader
 from agents.episodes.environments import make_training_env
 from agents.episodes.trajectory import Observation
 from agents.policy.distributions import Categorical
-from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
+from agents.policy.glimpse_policy import Decision, GlimpsePolicy
+from agents.policy.making import policy_maker
 from agents.policy.networks import NetworkConfig, TileNetworkOptions, core_name
 from agents.training.checks import check_finite
 from agents.training.command_line import without_options

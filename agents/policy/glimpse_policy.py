@@ -1,6 +1,6 @@
 """The recurrent policy of all agents: glimpse network, core and heads."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -18,20 +18,19 @@ from agents.policy.context_part import REFUSED, context_shape, without_context
 from agents.policy.core import State
 from agents.policy.cores import DRAMCore, make_core
 from agents.policy.distributions import Distribution
-from agents.policy.glimpse_counts import check_countable, glimpse_counts
+from agents.policy.glimpse_counts import glimpse_counts
 from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.heads import GaussianHead, Head, Repeater, make_head
 from agents.policy.inhibition import Inhibition, make_inhibition
 from agents.policy.networks import NetworkConfig, check_network, core_outputs
 from agents.policy.words import make_words_head
 from agents.training.checkpoints import load_weights
-from agents.training.checks import check_unused
 from agents.training.precision import wide
 from agents.training.resuming import config_from_json, setting_of
 from agents.training.transfers import to_device
 from glimpse_envs.core.misfits import check_batch
 from glimpse_envs.core.picture_view import PictureView
-from glimpse_envs.episodes.description import ACT, Description, describe
+from glimpse_envs.episodes.description import ACT, describe
 from glimpse_envs.evaluation.outlook import Outlook
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.task import Component
@@ -298,36 +297,3 @@ def _repeating(components: Mapping[str, Component], access: str | None) -> list[
     return [name for name in named if name != "look"] + [
         name for name in named if name == "look" and access == "all"
     ]
-
-
-def policy_maker(config: NetworkConfig) -> Callable[[Description], GlimpsePolicy]:
-    """Bind `config`; return the constructor of a policy from an environment's description.
-
-    The constructor raises ValueError where `config` does not fit the environment.
-    """
-
-    def make(env: Description) -> GlimpsePolicy:
-        if config.count_glimpses:
-            check_countable(env)
-        view = env.picture_view
-        places = view is not None and view.look == "continuous"
-        if config.look_coordinates == "log_move" and not places:
-            raise ValueError(
-                "look_coordinates='log_move' turns moves into places: it needs a picture with "
-                "look='continuous'"
-            )
-        if config.look_coordinates == "log_move" and env.observation_space["location"].shape != (
-            2,
-        ):
-            raise ValueError(
-                "look_coordinates='log_move' moves from the present location, and history=True "
-                "shows all: leave history out, which a core does not need"
-            )
-        policy = GlimpsePolicy(env.observation_space, env.components, config, view)
-        if "look" in policy.heads and isinstance(policy.heads["look"], CellsHead):
-            check_unused(
-                config, "look_coordinates='scene' or 'log_move'", "look_std", "learn_look_std"
-            )
-        return policy
-
-    return make

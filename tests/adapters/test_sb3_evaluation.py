@@ -10,7 +10,8 @@ from stable_baselines3.common.callbacks import BaseCallback, EvalCallback
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
-from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
+from agents.policy.glimpse_policy import GlimpsePolicy
+from agents.policy.making import policy_maker
 from glimpse_envs.adapters.sb3 import GlimpseVecEnv, make_sb3_env
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.testing import assert_same

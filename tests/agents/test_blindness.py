@@ -9,7 +9,8 @@ from torch import Tensor
 
 from agents.algorithms.reinforce import Reinforce
 from agents.policy.blindness import LIT, lit_parts
-from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
+from agents.policy.glimpse_policy import GlimpsePolicy
+from agents.policy.making import policy_maker
 from glimpse_envs.episodes.description import describe
 from tests.support.tiny import tiny_config, tiny_network
 

@@ -16,7 +16,8 @@ from agents.play.machines import outlook_of
 from agents.policy.cells import Cells, CellsHead
 from agents.policy.distributions import Categorical
 from agents.policy.glimpse_network import local_contrast
-from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
+from agents.policy.glimpse_policy import GlimpsePolicy
+from agents.policy.making import policy_maker
 from agents.policy.networks import NetworkConfig
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.outlook import Places

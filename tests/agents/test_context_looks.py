@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from agents.algorithms.reinforce import Reinforce
 from agents.policy.cells import Cells, CellsHead
-from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
+from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from agents.policy.inhibition import CellInhibition
+from agents.policy.making import policy_maker
 from agents.policy.networks import NetworkConfig
 from agents.scoring.costs import measure_costs
 from agents.scoring.counted_scenes import ALIKE

@@ -11,7 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
+from agents.policy.glimpse_policy import GlimpsePolicy
+from agents.policy.making import policy_maker
 from agents.policy.networks import NetworkConfig
 from agents.scoring.costs import (
     Costs,

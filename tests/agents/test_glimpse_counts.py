@@ -11,7 +11,8 @@ import torch
 from gymnasium.wrappers import TimeLimit
 
 from agents.policy.glimpse_counts import UNIT, glimpse_counts
-from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
+from agents.policy.glimpse_policy import GlimpsePolicy
+from agents.policy.making import policy_maker
 from agents.policy.networks import NetworkConfig, core_name
 from agents.sb3.features import GlimpseFeatures
 from glimpse_envs.episodes.description import describe

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
 from agents.policy.cells import CellsHead
 from agents.policy.distributions import Categorical, Distribution
-from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
+from agents.policy.glimpse_policy import GlimpsePolicy
 from agents.policy.inhibition import (
     FIRST_PENALTY,
     MOST_VISITS,
@@ -23,6 +23,7 @@ from agents.policy.inhibition import (
     Nearness,
     PlaceInhibition,
 )
+from agents.policy.making import policy_maker
 from agents.presets import PRESETS
 from agents.train import ALGORITHMS
 from agents.training.precision import autocast

@@ -15,7 +15,8 @@ from agents.episodes.playing import Choose
 from agents.episodes.rollout import play_episodes, sample_actions
 from agents.episodes.trajectory import Trajectory
 from agents.policy.distributions import Bernoullis, OptionalAnswer
-from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
+from agents.policy.glimpse_policy import Decision, GlimpsePolicy
+from agents.policy.making import policy_maker
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.task import Task

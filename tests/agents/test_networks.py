@@ -15,8 +15,9 @@ from agents.policy.cores import LSTMCore, RectifierCore, make_core
 from agents.policy.distributions import Categorical
 from agents.policy.gaussians import DiagonalGaussian
 from agents.policy.glimpse_network import GlimpseNetwork, local_contrast
-from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
+from agents.policy.glimpse_policy import GlimpsePolicy
 from agents.policy.heads import GaussianHead, make_head
+from agents.policy.making import policy_maker
 from agents.policy.networks import GLIMPSE_NETWORKS, NetworkConfig
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.protocol import evaluate

@@ -15,8 +15,9 @@ from agents.policy.distributions import (
     IndependentCategoricals,
     OptionalAnswer,
 )
-from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
+from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from agents.policy.heads import Repeater, make_head
+from agents.policy.making import policy_maker
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.task import Component
 from tests.support.episodes import make_vector

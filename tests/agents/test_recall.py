@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from agents.algorithms.actor_critic import ActorCritic
 from agents.policy.core import State
 from agents.policy.cores import LSTMCore, make_core
-from agents.policy.glimpse_policy import policy_maker
+from agents.policy.making import policy_maker
 from agents.policy.networks import NetworkConfig
 from agents.policy.recall import RecallCore
 from agents.scoring.multiply_adds import MultiplyAdds

@@ -12,7 +12,8 @@ from agents.algorithms.estimates import estimate
 from agents.episodes.playing import Choose
 from agents.episodes.rollout import play_episodes, replay_episodes
 from agents.episodes.trajectory import Trajectory
-from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
+from agents.policy.glimpse_policy import Decision, GlimpsePolicy
+from agents.policy.making import policy_maker
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.description import describe
 from tests.support.hidden_clock import make_clock

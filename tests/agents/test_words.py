@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from agents.algorithms.reinforce import Reinforce
-from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
+from agents.policy.glimpse_policy import GlimpsePolicy
 from agents.policy.heads import LogitsHead
+from agents.policy.making import policy_maker
 from agents.policy.words import Words, WordsHead, join_words
 from agents.training.precision import autocast
 from glimpse_envs.episodes.description import describe

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.policy.core import Core, State
-from agents.policy.glimpse_policy import policy_maker
+from agents.policy.making import policy_maker
 from baselines.model import Answers, BaselineConfig, Observation
 from baselines.pictures.full_view import FullView, FullViewConfig, GreatestResponse
 from baselines.pictures.picture_model import PictureModel

@@ -1,0 +1,43 @@
+"""The making of a policy for an environment, and what a config asks of the environment."""
+
+from collections.abc import Callable
+
+from agents.policy.cells import CellsHead
+from agents.policy.glimpse_counts import check_countable
+from agents.policy.glimpse_policy import GlimpsePolicy
+from agents.policy.networks import NetworkConfig
+from agents.training.checks import check_unused
+from glimpse_envs.episodes.description import Description
+
+
+def policy_maker(config: NetworkConfig) -> Callable[[Description], GlimpsePolicy]:
+    """Bind `config`; return the constructor of a policy from an environment's description.
+
+    The constructor raises ValueError where `config` does not fit the environment.
+    """
+
+    def make(env: Description) -> GlimpsePolicy:
+        if config.count_glimpses:
+            check_countable(env)
+        view = env.picture_view
+        places = view is not None and view.look == "continuous"
+        if config.look_coordinates == "log_move" and not places:
+            raise ValueError(
+                "look_coordinates='log_move' turns moves into places: it needs a picture with "
+                "look='continuous'"
+            )
+        if config.look_coordinates == "log_move" and env.observation_space["location"].shape != (
+            2,
+        ):
+            raise ValueError(
+                "look_coordinates='log_move' moves from the present location, and history=True "
+                "shows all: leave history out, which a core does not need"
+            )
+        policy = GlimpsePolicy(env.observation_space, env.components, config, view)
+        if "look" in policy.heads and isinstance(policy.heads["look"], CellsHead):
+            check_unused(
+                config, "look_coordinates='scene' or 'log_move'", "look_std", "learn_look_std"
+            )
+        return policy
+
+    return make
