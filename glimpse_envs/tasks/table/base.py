@@ -13,6 +13,7 @@ from glimpse_envs.core.fixed_splits import num_scenes_of
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.spaces import ordered
 from glimpse_envs.task import Arrays, Component, ObservedPart, Outcome, Reading, Rows, Task, rows_of
+from glimpse_envs.tasks.answering import answer_component, outcome_of_answers
 from glimpse_envs.tasks.encoding import box
 from glimpse_envs.tasks.table.arguments import TableArguments
 from glimpse_envs.tasks.table.kernels import addresses_of, fill_bits
@@ -127,15 +128,8 @@ class Table(Task):
         # The one-hot of a value begins with its blank, which is the answer 0, "none yet".
         start = self._value_at + (not self._answers_once)
         shown = ObservedPart("glimpse", start, self._value_at + self.values + 1)
-        answer = Component(
-            spaces.Discrete(self.values + self._answers_once),
-            effect="scored",
-            taught=True,
-            entropy=False,
-            optional=self._answers_once,
-            repeats=() if self._full else (shown,),
-            names=("",) * self._answers_once + tuple(map(str, range(1, self.values + 1))),
-        )
+        names = tuple(map(str, range(1, self.values + 1)))
+        answer = answer_component(names, self._answers_once, () if self._full else (shown,))
         if self._full:
             return {"answer": answer}
         address: spaces.Space = spaces.Discrete(self.cells)
@@ -217,17 +211,12 @@ class Table(Task):
         self._heads[rows] = self._path[rows, self._taken[rows] - 1] = addresses
 
     def act(self, rows: Rows, actions: Arrays, last: Bools) -> Outcome:
-        answers = actions["answer"][rows]
-        target = self._targets[rows // self._copies]
-        if not self._answers_once:
-            self._answers[rows] = answers + 1
-            right = (answers + 1 == target) & self._answerable(rows) & last
-            return Outcome(right.astype(np.float64), right, target - 1, last)
+        answers = actions["answer"][rows] + (not self._answers_once)
+        targets = self._targets[rows // self._copies]
         self._answers[rows] = answers
-        given = answers != 0
-        scored = given & self._answerable(rows)
-        right = scored & (answers == target)
-        return Outcome(right.astype(np.float64), right, target, scored, terminated=given)
+        return outcome_of_answers(
+            answers, targets, self._answers_once, last, self._answerable(rows)
+        )
 
     def _answerable(self, rows: Rows) -> Bools:
         """Return whether an answer of `rows` (m,) can already be right, (m,)."""

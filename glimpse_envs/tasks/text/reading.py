@@ -13,6 +13,7 @@ from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.spaces import ordered
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.task import Arrays, Component, Outcome, Reading, Rows, Task, rows_of
+from glimpse_envs.tasks.answering import answer_component, outcome_of_answers
 from glimpse_envs.tasks.encoding import box
 from glimpse_envs.tasks.table.keyboard import table_keys
 from glimpse_envs.tasks.text import find_text
@@ -176,14 +177,7 @@ class ReadText(Task):
     # --- spaces ------------------------------------------------------------------------------
 
     def _make_components(self) -> dict[str, Component]:
-        answer = Component(
-            spaces.Discrete(len(self._text.answers) + self._answers_once),
-            effect="scored",
-            taught=True,
-            entropy=False,
-            optional=self._answers_once,
-            names=("",) * self._answers_once + self._text.answers,
-        )
+        answer = answer_component(self._text.answers, self._answers_once)
         if self._full:
             return {"answer": answer}
         names = _MOVES if self._moves else ()
@@ -279,14 +273,10 @@ class ReadText(Task):
 
     def act(self, rows: Rows, actions: Arrays, last: Bools) -> Outcome:
         answers = actions["answer"][rows] + (not self._answers_once)
-        target = self._passages.answers[self._read_by(rows)] + 1
+        targets = self._passages.answers[self._read_by(rows)] + 1
         self._answers[rows] = answers
-        if not self._answers_once:
-            right = (answers == target) & last
-            return Outcome(right.astype(np.float64), right, target - 1, last)
-        given = answers != 0
-        right = given & (answers == target)
-        return Outcome(right.astype(np.float64), right, target, given, terminated=given)
+        anytime = np.ones(len(rows), np.bool_)
+        return outcome_of_answers(answers, targets, self._answers_once, last, anytime)
 
     def observe(self, rows: Rows, remaining: Float32s) -> Arrays:
         texts = self._read_by(rows)
