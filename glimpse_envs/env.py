@@ -12,7 +12,6 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from glimpse_envs.core.arguments import (
-    check_batch_memory,
     check_flags,
     check_integers,
     check_mode,
@@ -20,6 +19,7 @@ from glimpse_envs.core.arguments import (
     shown,
 )
 from glimpse_envs.core.arrays import Bools, Bytes, Float32s, Floats
+from glimpse_envs.core.memory import check_batch_memory
 from glimpse_envs.core.spaces import batched
 from glimpse_envs.episodes.actions import ActionChecker, checked_but_of
 from glimpse_envs.episodes.attributes import SharedAttributes

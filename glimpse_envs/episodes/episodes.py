@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from glimpse_envs.core.arguments import check_options, naming_memory, shown
+from glimpse_envs.core.arguments import check_options, shown
 from glimpse_envs.core.arrays import Bools, Float32s, Ints
+from glimpse_envs.core.memory import naming_memory
 from glimpse_envs.episodes.clock import Clock
 from glimpse_envs.episodes.dealing import Dealer, Seed
 from glimpse_envs.episodes.levels import LevelDistribution, UniformLevels

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from glimpse_envs.core.arguments import memory_of_machine, shown
+from glimpse_envs.core.arguments import shown
 from glimpse_envs.core.arrays import Bytes, Ints
+from glimpse_envs.core.memory import memory_of_machine
 from glimpse_envs.sources.examples import SPLITS, Examples, SourceError, SourceInfo
 from glimpse_envs.sources.image_files import check_file, read_image, resized, stamp_of
 

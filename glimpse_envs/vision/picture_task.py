@@ -11,7 +11,6 @@ from glimpse_envs.core.arguments import (
     check_choice,
     check_flags,
     check_integers,
-    check_memory,
     check_move,
     check_numbers,
 )
@@ -19,6 +18,7 @@ from glimpse_envs.core.arrays import Float32s, Ints
 from glimpse_envs.core.boxes import box_in_turn, middles_of, places_at
 from glimpse_envs.core.geometry import LookSpace
 from glimpse_envs.core.keys import Keys
+from glimpse_envs.core.memory import check_memory
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.core.randomness import draw_starts
 from glimpse_envs.core.spaces import ordered

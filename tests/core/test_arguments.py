@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gymnasium.envs.registration import EnvSpec
 
-from glimpse_envs.core import arguments
+from glimpse_envs.core import memory
 from glimpse_envs.core.arguments import keyword_parameters, naming_environment
 from glimpse_envs.env import OF_BATCHES, OF_EVERY_TASK, GlimpseVectorEnv
 from glimpse_envs.episodes.lookup import arguments_of
@@ -316,7 +316,7 @@ def test_small_integers_of_numpy_do_not_wrap_around(env_id: str, kwargs: dict[st
 def test_more_rows_than_the_machine_holds_are_refused(
     env_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arguments, "memory_of_machine", lambda: 2**35)
+    monkeypatch.setattr(memory, "memory_of_machine", lambda: 2**35)
     with pytest.raises(ValueError, match=r"num_envs=1000000000 needs at least [\d,]{14,} bytes"):
         gym.make_vec(env_id, num_envs=10**9)
 
@@ -325,7 +325,7 @@ def test_scenes_that_the_machine_does_not_hold_are_refused(monkeypatch: pytest.M
     """Their glimpses alone would find room."""
     made: Any = partial(gym.make_vec, CLUTTERED, num_envs=100)
     pixels = 100 * 60 * 60  # the glimpses' three bounds take as much again
-    monkeypatch.setattr(arguments, "memory_of_machine", lambda: 3 * 100 * 4 * 3 * 12**2 + pixels)
+    monkeypatch.setattr(memory, "memory_of_machine", lambda: 3 * 100 * 4 * 3 * 12**2 + pixels)
     with pytest.raises(ValueError, match=r"num_envs=100 needs at least [\d,]{7,9} bytes"):
         made()
     made(copies=2)

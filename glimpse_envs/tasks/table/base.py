@@ -7,10 +7,11 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import check_memory, check_slack
+from glimpse_envs.core.arguments import check_slack
 from glimpse_envs.core.arrays import Bools, Float32s, Ints
 from glimpse_envs.core.fixed_splits import num_scenes_of
 from glimpse_envs.core.keys import Keys
+from glimpse_envs.core.memory import check_memory
 from glimpse_envs.core.spaces import ordered
 from glimpse_envs.task import Arrays, Component, ObservedPart, Outcome, Reading, Rows, Task, rows_of
 from glimpse_envs.tasks.answering import answer_component, outcome_of_answers

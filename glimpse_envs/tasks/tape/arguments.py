@@ -8,10 +8,10 @@ from glimpse_envs.core.arguments import (
     check_flags,
     check_integers,
     check_lengths,
-    check_memory,
     check_numbers,
     check_slack,
 )
+from glimpse_envs.core.memory import check_memory
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.tasks.tape.arrays import Rules
 from glimpse_envs.tasks.tape.kernels import budget_of

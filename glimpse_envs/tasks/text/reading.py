@@ -7,9 +7,10 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import check_choice, check_memory, check_numbers, check_slack
+from glimpse_envs.core.arguments import check_choice, check_numbers, check_slack
 from glimpse_envs.core.arrays import Bools, Float32s, Ints
 from glimpse_envs.core.keys import Keys
+from glimpse_envs.core.memory import check_memory
 from glimpse_envs.core.spaces import ordered
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.task import Arrays, Component, Outcome, Reading, Rows, Task, rows_of

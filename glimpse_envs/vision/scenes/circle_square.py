@@ -5,11 +5,12 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import check_integers, check_memory
+from glimpse_envs.core.arguments import check_integers
 from glimpse_envs.core.arrays import Float32s, Floats, Ints, KeyArrays
 from glimpse_envs.core.fixed_splits import num_scenes_of
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
+from glimpse_envs.core.memory import check_memory
 from glimpse_envs.core.randomness import SCENE, below, fill_keyed_words
 from glimpse_envs.vision.scenes.scene import Scene
 

@@ -4,11 +4,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glimpse_envs import sources
-from glimpse_envs.core.arguments import check_choice, check_flags, check_integers, check_memory
+from glimpse_envs.core.arguments import check_choice, check_flags, check_integers
 from glimpse_envs.core.arrays import Bools, Bytes, Floats, Ints, KeyArrays
 from glimpse_envs.core.fixed_splits import num_scenes_of
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
+from glimpse_envs.core.memory import check_memory
 from glimpse_envs.core.randomness import SCENE, below, fill_keyed_words, index_of
 from glimpse_envs.vision.scenes.by_class import (
     ImagesByClass,

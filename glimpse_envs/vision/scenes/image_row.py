@@ -4,10 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glimpse_envs import sources
-from glimpse_envs.core.arguments import check_integers, check_memory
+from glimpse_envs.core.arguments import check_integers
 from glimpse_envs.core.arrays import Bytes, Floats, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
+from glimpse_envs.core.memory import check_memory
 from glimpse_envs.core.randomness import SCENE, below, fill_keyed_words, index_of
 from glimpse_envs.vision.area_means import Shares, area_mean, shares
 from glimpse_envs.vision.scenes.scene import Scene

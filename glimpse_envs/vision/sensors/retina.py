@@ -15,8 +15,9 @@ from dataclasses import KW_ONLY, InitVar, dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import check_integers, check_memory
+from glimpse_envs.core.arguments import check_integers
 from glimpse_envs.core.arrays import Float32s, Floats, Ints
+from glimpse_envs.core.memory import check_memory
 from glimpse_envs.vision.sensors.blocks import fill_blocks, words_of_scene
 from glimpse_envs.vision.sensors.readers import (
     block_reader,
