@@ -5,25 +5,22 @@ to this project nor have registered with it is refused without --trust.
 """
 
 from dataclasses import dataclass, field, fields
-from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tyro
 
-from agents.scoring.films import film_episodes, side_by_side
+from agents.scoring.run_films import check_one_environment, film_run
 from agents.scoring.run_record import check_recordable, make_record
-from agents.scoring.run_scores import at_level, fits, policy_of, score_run, scored_level
-from agents.scoring.world_films import WORLD_FPS, Frames
+from agents.scoring.run_scores import fits, score_run, scored_level
 from agents.training.checks import check_counts, check_device
 from agents.training.command_line import FOLDER, KEY_VALUE_PAIRS, read_options, run_command
 from agents.training.host import keep_memory
 from agents.training.resuming import setting_of
 from glimpse_envs.core.arguments import check_seed
 from glimpse_envs.core.files import check_writable
-from glimpse_envs.episodes.display import FRAME_HEIGHT, RENDER_FPS
+from glimpse_envs.episodes.display import FRAME_HEIGHT
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
-from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.actions import Actions, usual_actions
 from glimpse_envs.evaluation.differences import compare
 from glimpse_envs.evaluation.protocol import SET_HERE
@@ -32,7 +29,6 @@ from glimpse_envs.evaluation.records import read_record, recorded_in, write_reco
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.evaluation.trust import trust
-from glimpse_envs.rendering import write_film
 from glimpse_envs.rendering.film import SUFFIXES
 from glimpse_envs.rendering.frame import check_height
 
@@ -88,63 +84,6 @@ class EvaluateConfig:
     """Folder of another run in the same environment, filmed to the right of this one."""
 
 
-def film_run(
-    run: Run,
-    path: Path,
-    episodes: int = 4,
-    other: Run | None = None,
-    reveal: str = "all",
-    height: int = FRAME_HEIGHT,
-    seed: int = 0,
-    device: str = "cpu",
-    actions: Actions | None = None,
-    **changes: Any,
-) -> None:
-    """Film the first test episodes, as .mp4, .gif or .webp, at the level at which `run` is scored;
-    third-party worlds as in `agents.scoring.world_films.film_world`.
-
-    Args:
-        run: to film.
-        path: of the film.
-        episodes: how many.
-        other: another run, filmed to the right of it on the same episodes.
-        reveal: what is shown, "all" that is hidden or what the agent has "seen" so far.
-        height: of the frames, in pixels.
-        seed: of clutter, places and first glimpses.
-        device: of the models.
-        actions: "likeliest" or "sampled"; None: `usual_actions`.
-        **changes: arguments of the environment that differ from the training's; `length` or
-            `min_length` among them set the level of the episodes.
-
-    Raises:
-        RunError: the run's policy or checkpoint cannot be read.
-        ValueError: the two runs are of different environments, or `height` is out of its range.
-    """
-    shown: dict[str, Any] = {
-        "reveal": reveal, "height": height, "seed": seed, "actions": actions,
-    }  # fmt: skip
-    greatest = scored_level(run)
-    if greatest is not None and not changes.keys() & set(LEVEL_ARGUMENTS):
-        changes |= at_level(greatest)
-    films = _film(run, episodes, device, shown, changes)
-    if other is not None:
-        _check_ids(run, other, "in one film")
-        pairs = zip(films, _film(other, episodes, device, shown, changes), strict=True)
-        films = [side_by_side(left, right) for left, right in pairs]
-    world = task_class_of(run.config["config"]["env_id"]) is None
-    write_film(chain.from_iterable(films), path, WORLD_FPS if world else RENDER_FPS)
-
-
-def _film(
-    run: Run, episodes: int, device: str, shown: dict[str, Any], changes: dict[str, Any]
-) -> list[Frames]:
-    """The films of one run; `shown` are further arguments of `film_episodes`."""
-    policy, kwargs = policy_of(run, "learned", device=device, **changes)
-    env_id = run.config["config"]["env_id"]
-    films, _ = film_episodes(policy, env_id, range(episodes), **shown, **kwargs)
-    return films
-
-
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
     config = read_options(EvaluateConfig, arguments, prog="python -m agents.evaluate")
@@ -177,7 +116,7 @@ def _evaluate(config: EvaluateConfig) -> None:
     other = None if config.film_with is None else open_run(config.film_with)
     against = None if config.against is None else open_run(config.against)
     if against is not None:
-        _check_ids(run, against, "that are compared")
+        check_one_environment(run, against, "that are compared")
     evaluations = _scored(run, config)
     print("\n".join(evaluation.summary() for evaluation in evaluations))
     if against is not None:
@@ -232,12 +171,6 @@ def _scored(run: Run, config: EvaluateConfig, **level: Any) -> list[Evaluation]:
         device=config.device,
         **{**config.env_kwargs, **level},
     )
-
-
-def _check_ids(run: Run, other: Run, which: str) -> None:
-    ids = [each.config["config"]["env_id"] for each in (run, other)]
-    if ids[0] != ids[1]:
-        raise ValueError(f"runs {which} must be of one environment: {', '.join(ids)}")
 
 
 def _check_record(run: Run, config: EvaluateConfig, folder: Path) -> None:

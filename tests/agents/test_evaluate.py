@@ -250,7 +250,7 @@ def test_runs_of_two_greatest_lengths_are_compared_and_filmed_at_those_of_the_fi
         filmed.append((options["min_length"], options["length"]))
         return [[np.zeros((2, 2, 3), np.uint8)]], []
 
-    monkeypatch.setattr("agents.evaluate.film_episodes", film)
+    monkeypatch.setattr("agents.scoring.run_films.film_episodes", film)
     pair = ["--film", str(tmp_path / "film.gif"), "--film-with", folders[1]]
     main([folders[0], "--against", folders[1], "--episodes", "20", *pair])
     mine, theirs = (re.findall(r" length=(\d+), ", text) for text in printed_halves(capsys))

@@ -78,8 +78,10 @@ def test_a_film_is_of_the_evaluations_seed_and_device(
         devices.append(options["device"])
         return policy_of(*arguments, **options)
 
-    monkeypatch.setattr("agents.evaluate.policy_of", noted)
-    monkeypatch.setattr("agents.evaluate.write_film", lambda frames, *_: films.append([*frames]))
+    monkeypatch.setattr("agents.scoring.run_films.policy_of", noted)
+    monkeypatch.setattr(
+        "agents.scoring.run_films.write_film", lambda frames, *_: films.append([*frames])
+    )
     for seed in ("0", "1", "1"):
         film = ["--film", str(tmp_path / "film.gif"), "--film-episodes", "1", "--seed", seed]
         main([str(run.folder), "--episodes", "2", *film, "--device", "cpu:0"])

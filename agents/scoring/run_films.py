@@ -1,0 +1,80 @@
+"""Films of runs on the first test episodes, one run alone or two side by side."""
+
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from agents.scoring.films import film_episodes, side_by_side
+from agents.scoring.run_scores import at_level, policy_of, scored_level
+from agents.scoring.world_films import WORLD_FPS, Frames
+from glimpse_envs.episodes.display import FRAME_HEIGHT, RENDER_FPS
+from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
+from glimpse_envs.episodes.lookup import task_class_of
+from glimpse_envs.evaluation.actions import Actions
+from glimpse_envs.evaluation.runs import Run
+from glimpse_envs.rendering import write_film
+
+
+def film_run(
+    run: Run,
+    path: Path,
+    episodes: int = 4,
+    other: Run | None = None,
+    reveal: str = "all",
+    height: int = FRAME_HEIGHT,
+    seed: int = 0,
+    device: str = "cpu",
+    actions: Actions | None = None,
+    **changes: Any,
+) -> None:
+    """Film the first test episodes, as .mp4, .gif or .webp, at the level at which `run` is scored;
+    third-party worlds as in `agents.scoring.world_films.film_world`.
+
+    Args:
+        run: to film.
+        path: of the film.
+        episodes: how many.
+        other: another run, filmed to the right of it on the same episodes.
+        reveal: what is shown, "all" that is hidden or what the agent has "seen" so far.
+        height: of the frames, in pixels.
+        seed: of clutter, places and first glimpses.
+        device: of the models.
+        actions: "likeliest" or "sampled"; None: `usual_actions`.
+        **changes: arguments of the environment that differ from the training's; `length` or
+            `min_length` among them set the level of the episodes.
+
+    Raises:
+        RunError: the run's policy or checkpoint cannot be read.
+        ValueError: the two runs are of different environments, or `height` is out of its range.
+    """
+    shown: dict[str, Any] = {
+        "reveal": reveal, "height": height, "seed": seed, "actions": actions,
+    }  # fmt: skip
+    greatest = scored_level(run)
+    if greatest is not None and not changes.keys() & set(LEVEL_ARGUMENTS):
+        changes |= at_level(greatest)
+    films = _film(run, episodes, device, shown, changes)
+    if other is not None:
+        check_one_environment(run, other, "in one film")
+        pairs = zip(films, _film(other, episodes, device, shown, changes), strict=True)
+        films = [side_by_side(left, right) for left, right in pairs]
+    world = task_class_of(run.config["config"]["env_id"]) is None
+    write_film(chain.from_iterable(films), path, WORLD_FPS if world else RENDER_FPS)
+
+
+def _film(
+    run: Run, episodes: int, device: str, shown: dict[str, Any], changes: dict[str, Any]
+) -> list[Frames]:
+    """The films of one run; `shown` are further arguments of `film_episodes`."""
+    policy, kwargs = policy_of(run, "learned", device=device, **changes)
+    env_id = run.config["config"]["env_id"]
+    films, _ = film_episodes(policy, env_id, range(episodes), **shown, **kwargs)
+    return films
+
+
+def check_one_environment(run: Run, other: Run, which: str) -> None:
+    """Raise a `ValueError` where two runs are of different environments; `which` says in words what
+    they have in common, such as "in one film"."""
+    ids = [each.config["config"]["env_id"] for each in (run, other)]
+    if ids[0] != ids[1]:
+        raise ValueError(f"runs {which} must be of one environment: {', '.join(ids)}")
