@@ -6,7 +6,8 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         kwargs = parse_pairs(given.arguments)
         out = given.out or Path(f"{_stem(given.name)}.png")
         check_writable("--out" if given.out else "the picture", out)
-        if is_known(given.name):
+        if is_known(given.name) and not _is_registered(given.name):
             if kwargs:
                 raise ValueError(f"{given.name} is a source, which takes no KEY=VALUE")
             found = survey(given.name)
@@ -148,13 +149,25 @@ def draw_images(examples: Examples, path: Path) -> Path:
     from glimpse_envs.rendering import write_png
     from glimpse_envs.rendering.mosaic import mosaic
 
-    rows = [examples.images[examples.labels == label][:COLUMNS] for label in range(ROWS)]
-    return write_png(mosaic([row for row in rows if len(row)]), path)
+    kinds = np.unique(examples.labels)[:ROWS]
+    rows = [examples.images[examples.labels == label][:COLUMNS] for label in kinds]
+    return write_png(mosaic(rows), path)
 
 
 def _stem(name: str) -> str:
     """The name of a picture's file: of an id or a source without what leads to it."""
-    return name.partition("?")[0].rstrip("/").rpartition("/")[2].rpartition(":")[2]
+    before = name.partition("?")[0]
+    if before.startswith("folder:"):
+        return Path(before.partition(":")[2]).resolve().name or "folder"
+    return before.rpartition("/")[2].rpartition(":")[2]
+
+
+def _is_registered(name: str) -> bool:
+    """Whether `name` is an id without a version, "module:Name", as sources' classes are written."""
+    module, _, env_id = name.partition(":")
+    with suppress(ImportError, ValueError):  # told where it is made or surveyed
+        import_module(module)
+    return bool(env_id) and env_id in gym.registry
 
 
 def _make(env_id: str, kwargs: dict[str, Any]) -> Env:

@@ -1,8 +1,10 @@
 """`python -m glimpse_envs`: the list of environments, and the description of one or of a source."""
 
+from copy import copy
 from pathlib import Path
 
 import cv2
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -53,6 +55,17 @@ def test_an_id_with_plain_spaces_is_described_with_them(
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
+def test_an_id_without_a_version_is_no_source(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = copy(gym.spec("Glimpse/Copy-v0"))
+    spec.id = spec.name = "Thing"
+    spec.version = None
+    monkeypatch.setitem(gym.registry, "Thing", spec)
+    main(["math:Thing", "--out", str(tmp_path / "picture.png")])
+    assert "observations" in capsys.readouterr().out
+
+
 @pytest.mark.learning
 @pytest.mark.parametrize("env_id", [name for name in SUITE if "MNIST" not in name])
 def test_every_argument_of_every_environment_is_explained(
@@ -87,7 +100,7 @@ def test_a_source_is_surveyed_with_a_picture(
     assert lines[-1] == "picture: pictures.png"
     drawn = cv2.imread("pictures.png")
     assert drawn is not None
-    assert drawn.shape == (2 * (5 * 10 + 4) + 4, 3 * (5 * 12 + 4) + 4, 3)
+    assert drawn.shape == (2 * (4 * 10 + 4) + 4, 3 * (4 * 12 + 4) + 4, 3)
     assert drawn[60, 5].tolist() == [100] * 3
     with pytest.raises(SystemExit):
         main(["folder:pictures", "budget=3"])

@@ -1,4 +1,4 @@
-"""The base of all recurrent cores: memory of an episode's glimpses."""
+"""The base of all cores, which are the memory of an episode's glimpses or, as a control, none."""
 
 from abc import ABC, abstractmethod
 

@@ -91,7 +91,12 @@ def train(
                     episodes, seconds = load_model(run, config, model)
             on_begin(config)
             keeper = _Keeper(run, config, episodes, seconds, progress_bar)
-            interrupted = _learn(model, config, keeper, loggers)
+            try:
+                interrupted = _learn(model, config, keeper, loggers)
+            except OSError as error:  # such as of a full disk
+                if model_path(run).exists():
+                    error.add_note(f"the last model is whole; go on with {how_to_resume}")
+                raise
     finally:
         venv.close()
     if interrupted:

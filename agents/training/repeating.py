@@ -7,6 +7,7 @@ from typing import Any
 
 from agents.training.checkpoints import leaves_of
 from agents.training.resuming import BUDGETS, FREE
+from glimpse_envs.evaluation.provenance import NOTEBOOK
 
 _OF_SEVERAL_RUNS = "python -m benchmarks."
 _ALWAYS = frozenset({"env_id", "seed", "precision"})  # the default precision is the machine's
@@ -14,13 +15,11 @@ _ALWAYS = frozenset({"env_id", "seed", "precision"})  # the default precision is
 
 def command_to_repeat(config: Mapping[str, Any]) -> str:
     """The command of a run's config.json. If that one trained other runs too, and so leaves out
-    settings, began from a record, which may be gone, or was a notebook or a script, a command for
-    this run alone, with its settings. "" if none is known."""
+    settings, began from a record, which may be gone, or was a notebook, a command for this run
+    alone, with its settings. "" if none is known."""
     command = str(config.get("command", ""))
     of_others = (
-        command.startswith(_OF_SEVERAL_RUNS)
-        or "--from-record" in command
-        or not command.startswith("python -m ")
+        command.startswith(_OF_SEVERAL_RUNS) or "--from-record" in command or command == NOTEBOOK
     )
     return (command_of_settings(config) if of_others else None) or command
 

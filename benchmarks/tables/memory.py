@@ -170,8 +170,8 @@ MEMORY = Table(
             "pointer-chase-counts-feedforward", "PointerChase", "tables", "actor_critic",
             {"network": _WITHOUT_MEMORY, "stop_at": None, "minutes": 1.0}, 5,
             f"{_REPEATED}; nothing but the counts tells how many cells have been seen: no memory, "
-            "and codes that are not normalised, since a normalised code tells two large counts less "
-            "well apart; both were chosen on validation, with five seeds",
+            "and codes that are not normalised, since a normalised code tells two large counts "
+            "less well apart; both were chosen on validation, with five seeds",
         ),
         _by_preset(
             "pointer-chase-direct-16", "PointerChase", "tables", "actor_critic",

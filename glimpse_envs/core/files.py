@@ -8,7 +8,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 _OF_DISKS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
-"""Errors of a full or broken disk, which name no file."""
 
 
 def check_writable(name: str, path: Path, *, folder: bool = False) -> None:
@@ -40,6 +39,17 @@ def check_writable(name: str, path: Path, *, folder: bool = False) -> None:
 
 
 @contextmanager
+def naming_file(path: Path) -> Iterator[None]:
+    """Add `path` to errors of a full or broken disk, which name no file."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _OF_DISKS and error.filename is None:
+            error.filename = os.fspath(path)
+        raise
+
+
+@contextmanager
 def replacing(target: Path) -> Iterator[Path]:
     """Yield a path to write to, which becomes `target` in one move unless an error is raised.
 
@@ -51,13 +61,9 @@ def replacing(target: Path) -> Iterator[Path]:
     # A scratch folder: a killed process leaves nothing that a pattern such as *.json matches.
     with TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as scratch:
         temporary = Path(scratch) / target.name
-        try:
+        with naming_file(target):
             yield temporary
             os.replace(temporary, target)
-        except OSError as error:
-            if error.errno in _OF_DISKS and error.filename is None:
-                error.filename = os.fspath(target)
-            raise
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -28,7 +28,7 @@ def output_of_command() -> Iterator[None]:
         stream = getattr(sys, name)
         if stream is None:  # closed when the process began
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
-        elif isinstance(stream, io.TextIOWrapper):
+        elif isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")
     try:
         yield

@@ -17,32 +17,42 @@ _EXTENSIONS = ("avx512_bf16", "avx512f", "avx2")
 """What tells processors of one model name apart, and decides how fast networks are; the best
 first."""
 
-_CHECKOUT = Path(__file__).parents[2]
+CHECKOUT = Path(__file__).parents[2]
+
+NOTEBOOK = "a notebook"
+"""Stands for the command of a run that was made in one."""
 
 
 def command_line() -> str:
-    """The command that runs this process, as it can be typed; of a notebook, that it is one.
-    Absolute paths, which exist only on this machine, become runs/NAME, those of records
-    results/NAME, and a folder of images and a program their names."""
-    if "ipykernel" in sys.modules:
-        return "a notebook"
+    """The command that runs this process, as it can be typed; of a notebook, `NOTEBOOK`. Absolute
+    paths exist only on this machine: those of records begin with results/, other ones become
+    runs/NAME, and a folder of images or a program its name."""
     spec = getattr(sys.modules["__main__"], "__spec__", None)
+    if spec is None and PurePath(sys.argv[0] if sys.argv else "").name == "ipykernel_launcher.py":
+        return NOTEBOOK
     # A spawned process knows only the path of its program.
     path = sys.argv[0] if sys.argv else ""
     module = _module_at(path) if spec is None else spec.name.removesuffix(".__main__")
-    program = [PurePath(path).name] if module is None else ["-m", module]
+    script = PurePath(path).name if PurePath(path).is_absolute() else path
+    program = [script] if module is None else ["-m", module]
     return shlex.join(["python", *program, *map(_portable, sys.argv[1:])])
 
 
 def _portable(argument: str) -> str:
     """`argument` without folders of this machine alone."""
-    place = re.fullmatch(r"((?:.*[=:])?)(/.*?)/?", argument)
+    place = re.fullmatch(r"((?:.*[=:?])?)(/[^/].*?)/?", argument)
     if place is None:
         return argument
     before, path = place[1], PurePath(place[2])
-    if before.endswith(":"):
+    if before.endswith((":", "?")):
         return f"{before}{path.name}"
-    return f"{before}{'results' if path.suffix == '.json' else 'runs'}/{path.name}"
+    record = path.suffix == ".json" and "results" in path.parts
+    return f"{before}{_below_results(path) if record else PurePath('runs', path.name)}"
+
+
+def _below_results(path: PurePath) -> PurePath:
+    at = len(path.parts) - 1 - path.parts[::-1].index("results")
+    return PurePath(*path.parts[at:])
 
 
 def _module_at(path: str) -> str | None:
@@ -50,7 +60,7 @@ def _module_at(path: str) -> str | None:
     checkout or another."""
     parts = PurePath(path).parts
     for start in range(bool(PurePath(path).anchor), len(parts) - 1):
-        if parts[-1] == "__main__.py" and _CHECKOUT.joinpath(*parts[start:]).is_file():
+        if parts[-1] == "__main__.py" and CHECKOUT.joinpath(*parts[start:]).is_file():
             return ".".join(parts[start:-1])
     return None
 

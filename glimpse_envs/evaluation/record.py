@@ -142,8 +142,8 @@ class Record:
     """A name in `agents.train.ALGORITHMS`, `baselines.train.ALGORITHMS` or `agents.sb3`'s,
     "ntm_copy", or `HUMAN`."""
     command: str
-    """The command that began the run, as it can be typed at the root of the checkout; "" where it
-    was not kept."""
+    """The command that began the run, as it can be typed at the root of the checkout, if it was one
+    of this project's; "" where it was not kept."""
     seed: Count
     """Of the training run."""
     budget: Number

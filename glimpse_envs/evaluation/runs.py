@@ -27,10 +27,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glimpse_envs import __version__
-from glimpse_envs.core.files import write_atomically
+from glimpse_envs.core.files import naming_file, write_atomically
 from glimpse_envs.evaluation.checksums import changed_file, checksum_of, checksums_of
 from glimpse_envs.evaluation.metric_lines import Number, drop_torn_line, json_number
-from glimpse_envs.evaluation.provenance import command_line, git_revision, hardware, versions
+from glimpse_envs.evaluation.provenance import (
+    CHECKOUT,
+    command_line,
+    git_revision,
+    hardware,
+    versions,
+)
 from glimpse_envs.evaluation.run_classes import changed_classes, own_classes
 from glimpse_envs.evaluation.trust import check_trusted, trust_named
 
@@ -90,7 +96,7 @@ class Run:
         record = {"step": int(step)} | {name: json_number(v) for name, v in values.items()}
         line = json.dumps(record, allow_nan=False) + "\n"
         drop_torn_line(self.metrics_path)
-        with self.metrics_path.open("ab", buffering=0) as file:
+        with naming_file(self.metrics_path), self.metrics_path.open("ab", buffering=0) as file:
             file.write(line.encode())
 
     def read_metrics(self) -> list[dict[str, float]]:
@@ -296,7 +302,7 @@ def load_policy(folder: str | Path, **kwargs: Any) -> Any:
         raise RunError(
             f"The policy of {folder} is {module_name}:{class_name}, and {module_name} cannot be "
             f"imported ({error}). Install what holds it, or start from the checkout's root."
-            f"{_hiding(module_name)}"
+            f"{_hiding(module_name, error)}"
         ) from error
     policy = getattr(module, class_name, None)
     if policy is None or not hasattr(policy, "from_run"):
@@ -307,13 +313,18 @@ def load_policy(folder: str | Path, **kwargs: Any) -> Any:
     return policy.from_run(run, **kwargs)
 
 
-def _hiding(module_name: str) -> str:
-    """What to do where a folder of the user's hides a package of this project; else nothing."""
+def _hiding(module_name: str, error: ImportError) -> str:
+    """What to do where a folder of the user's, in the working directory, hides a package of this
+    checkout that has the module; else nothing."""
     package = module_name.partition(".")[0]
-    found = getattr(sys.modules.get(package), "__path__", None)
-    if found is None or not any(Path(place).parent == Path.cwd() for place in found):
+    found = [Path(place) for place in getattr(sys.modules.get(package), "__path__", ())]
+    lacking = isinstance(error, ModuleNotFoundError) and str(error.name).startswith(f"{package}.")
+    if not lacking or CHECKOUT in (place.parent for place in found):
         return ""
-    return f" Your folder {next(iter(found))} hides others of that name: start by `python -P`."
+    hiding = next((place for place in found if place.parent == Path.cwd()), None)
+    if hiding is None or not (CHECKOUT / package).is_dir():
+        return ""
+    return f" Your folder {hiding} hides the checkout's: start by `python -P`."
 
 
 def _split_policy(policy: object) -> tuple[str, str]:

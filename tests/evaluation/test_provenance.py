@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 import glimpse_envs
-from glimpse_envs.evaluation.provenance import command_line, hardware
+from glimpse_envs.evaluation.provenance import NOTEBOOK, command_line, hardware
 
 CHECKOUT = Path(glimpse_envs.__file__).parents[1]
 
@@ -19,7 +19,11 @@ CHECKOUT = Path(glimpse_envs.__file__).parents[1]
         ("--run=/scratch/mine/", "--run=runs/mine"),
         ("runs/mine", "runs/mine"),
         ("results/record.json", "results/record.json"),
-        ("/scratch/results/record.json", "results/record.json"),
+        ("/scratch/results/memory/record.json", "results/memory/record.json"),
+        ("--labels=/home/someone/labels.json", "--labels=runs/labels.json"),
+        ("source=my_arrays:Disk?/home/someone/bars", "'source=my_arrays:Disk?bars'"),
+        ("s3://bucket/run", "s3://bucket/run"),
+        ("--init=tcp://10.0.0.1:29500", "--init=tcp://10.0.0.1:29500"),
         ("source=folder:pictures", "source=folder:pictures"),
         ("source=folder:/home/someone/pictures", "source=folder:pictures"),
         ("budget=4", "budget=4"),
@@ -36,8 +40,10 @@ def test_a_notebook_and_a_script_are_told_without_folders(monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
     monkeypatch.setattr(sys, "argv", ["/home/someone/own.py", "budget=4"])
     assert command_line() == "python own.py budget=4"
-    monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
-    assert command_line() == "a notebook"
+    monkeypatch.setattr(sys, "argv", ["examples/own.py"])
+    assert command_line() == "python examples/own.py"
+    monkeypatch.setattr(sys, "argv", ["/venv/ipykernel_launcher.py", "-f", "/tmp/kernel.json"])
+    assert command_line() == NOTEBOOK
 
 
 def test_a_program_that_is_known_by_its_path_alone_is_named_as_a_module(

@@ -303,14 +303,16 @@ def test_a_policy_is_loaded_by_its_name(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_folder_of_the_users_that_hides_a_package_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hiding = ModuleType("hidden_learners")
-    hiding.__path__ = [str(tmp_path / "hidden_learners")]
-    monkeypatch.setitem(sys.modules, "hidden_learners", hiding)
-    run = create_run(tmp_path / "run", {"policy": "hidden_learners.policy:Trained"})
+    hiding = ModuleType("baselines")
+    hiding.__path__ = [str(tmp_path / "baselines")]
+    run = create_run(tmp_path / "run", {"policy": "baselines.of_another_kind:Trained"})
+    with pytest.raises(RunError, match=r"cannot be imported .* root.$"):
+        load_policy(run.folder)  # of the checkout, which lacks it
+    monkeypatch.setitem(sys.modules, "baselines", hiding)
     with pytest.raises(RunError, match=r"cannot be imported .* root.$"):
         load_policy(run.folder)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(RunError, match=r"Your folder .*hidden_learners hides others of that name"):
+    with pytest.raises(RunError, match=r"Your folder .*baselines hides the checkout's"):
         load_policy(run.folder)
 
 

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glimpse_envs.sources import SourceError, from_arrays
+from glimpse_envs.rendering.mosaic import mosaic
+from glimpse_envs.sources import Examples, SourceError, SourceInfo, from_arrays
 from glimpse_envs.sources.survey import survey, surveyed
 
 CLASSES = ("a", "b", "c", "d")
@@ -68,6 +69,27 @@ def test_what_spoils_a_comparison_is_told() -> None:
     ]
 
 
+class Gone:
+    """A source whose files are missing."""
+
+    def describe(self, source: str) -> SourceInfo:
+        return SourceInfo(source, (1, 4, 5), CLASSES)
+
+    def load(self, source: str, split: str) -> Examples:
+        raise SourceError(f"gone.npz is missing: {source}")
+
+
 def test_a_source_without_any_split_is_an_error() -> None:
-    with pytest.raises(SourceError, match="nowhere"):
-        survey("folder:nowhere")
+    with pytest.raises(SourceError, match=r"^gone\.npz is missing: .*:Gone$"):
+        survey(f"{__name__}:Gone")
+
+
+@pytest.mark.parametrize(
+    ("side", "drawn"), [((4, 5), 50), ((48, 30), 48), ((300, 400), 134), ((1000, 20), 143)]
+)
+def test_images_of_any_size_fit_into_a_picture(side: tuple[int, int], drawn: int) -> None:
+    row = np.full((2, 3, *side), 200, np.uint8)
+    picture = mosaic([row, row[:1]])
+    longest = max(picture.shape[0] // 2, picture.shape[1] // 2)
+    assert drawn <= longest <= drawn + 8
+    assert (picture == 200).all(axis=-1).any()

@@ -12,7 +12,7 @@ column, and their sums; then, in halves, their tables, (17, 17) each. Where more
 the blocks hold something, the number is `DENSE`, and the scene has a table of
 `glimpse_envs.vision.sensors.tables` instead.
 
-Imported only by `glimpse_envs.vision.sensors.retina`: this module needs Numba.
+Imported only where glimpses are read: this module needs Numba.
 """
 
 import numpy as np

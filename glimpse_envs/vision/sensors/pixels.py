@@ -4,7 +4,7 @@ Kernels take flat arrays and places in them: a slice in an inner loop costs Numb
 Indices are unsigned where they are sums: Numba then leaves out the wrap-around of negative indices,
 and LLVM can vectorise.
 
-Imported only by `glimpse_envs.vision.sensors.retina`: this module needs Numba.
+Imported only where glimpses are read: this module needs Numba.
 """
 
 import numpy as np

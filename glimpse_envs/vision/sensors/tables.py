@@ -4,7 +4,7 @@ The pixels are constant over their squares, so that the sum up to a place betwee
 exactly the table's bilinear interpolation, and a cell of any side at any place costs the same. One
 table serves all scales, and takes one pass over the scene.
 
-Imported only by `glimpse_envs.vision.sensors.retina`: this module needs Numba.
+Imported only where glimpses are read: this module needs Numba.
 """
 
 import numpy as np

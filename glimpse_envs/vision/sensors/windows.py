@@ -7,7 +7,7 @@ Squares are summed in lanes of 16 bits. First strips of s rows are added up, the
 strip: s lanes are one word, and its product with 0x...00010001 has their sum in the top lane. No
 loop has a branch in it, and all are long or of constant length, so that LLVM vectorises them.
 
-Imported only by `glimpse_envs.vision.sensors.retina`: this module needs Numba.
+Imported only where glimpses are read: this module needs Numba.
 """
 
 from typing import Any
