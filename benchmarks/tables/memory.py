@@ -177,9 +177,9 @@ MEMORY = Table(
             "pointer-chase-counts-feedforward-long", "PointerChase", "tables", "actor_critic",
             {"network": _WITHOUT_MEMORY, "stop_at": None, "minutes": 3.0}, 5,
             f"{_REPEATED}; as in one minute; three were chosen on the validation tables of seed 9, "
-            "for which one had not sufficed on test tables. Those of one minute were trained beside "
-            "other work, which slows a core-minute: they had 0.3 to 0.6 million episodes, these "
-            "have more than 3",
+            "for which one had not sufficed on test tables. Those of one minute were trained "
+            "beside other work, which slows a core-minute: they had 0.3 to 0.6 million episodes, "
+            "these have more than 3",
         ),
         _by_preset(
             "pointer-chase-direct-16", "PointerChase", "tables", "actor_critic",
