@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from glimpse_envs.core.pipes import output_of_command
 from report import trained_runs
 from report.markdown import ReportError
 from report.page import ROOT, Page, Places, stale_files, write
@@ -111,7 +112,8 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
 
 if __name__ == "__main__":
     try:
-        sys.exit(main())
+        with output_of_command():
+            sys.exit(main())
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)

@@ -1,4 +1,4 @@
-"""The recurrent policy of all agents: glimpse network, core and heads."""
+"""The policy of all agents: glimpse network, core and heads."""
 
 from collections.abc import Mapping
 from contextlib import closing

@@ -178,8 +178,8 @@ MEMORY = Table(
             {"network": _WITHOUT_MEMORY, "stop_at": None, "minutes": 3.0}, 5,
             f"{_REPEATED}; as in one minute; three were chosen on the validation tables of seed 9, "
             "for which one had not sufficed on test tables. Those of one minute were trained "
-            "beside other work, which slows a core-minute: they had 0.3 to 0.6 million episodes, "
-            "these have more than 3",
+            "beside other work, which slows a core-minute: the numbers of episodes differ by more "
+            "than the minutes",
         ),
         _by_preset(
             "pointer-chase-direct-16", "PointerChase", "tables", "actor_critic",

@@ -42,7 +42,7 @@ def test_a_notebook_and_a_script_are_told_without_folders(monkeypatch: pytest.Mo
     assert command_line() == "python own.py budget=4"
     monkeypatch.setattr(sys, "argv", ["examples/own.py"])
     assert command_line() == "python examples/own.py"
-    monkeypatch.setattr(sys, "argv", ["/venv/ipykernel_launcher.py", "-f", "/tmp/kernel.json"])
+    monkeypatch.setattr(sys, "argv", ["/venv/ipykernel_launcher.py", "-f", "kernel.json"])
     assert command_line() == NOTEBOOK
 
 
