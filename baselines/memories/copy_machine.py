@@ -5,7 +5,7 @@ one length (the paper: one sequence) at a higher learning rate, which falls at t
 memory is constant at first.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import torch
@@ -60,7 +60,7 @@ class CopyConfig:
     """Number of entries of a cell, W."""
     units: int = 100
     """Number of units of the controller, an LSTM."""
-    learning_rate: float = 3e-4
+    learning_rate: float = 5e-4
     """Learning rate of RMSProp; it falls linearly to 0 over the last third of the training. The
     paper: 1e-4 throughout."""
     momentum: float = 0.9
@@ -124,13 +124,20 @@ class CopyMachine(nn.Module):
         return self.output(torch.stack(outputs, dim=1))
 
     @classmethod
-    def from_run(cls, run: Run) -> Self:
+    def from_run(cls, run: Run, cells: int | None = None) -> Self:
         """Load the model of a run from its last checkpoint.
+
+        Args:
+            run: of `CopyTraining`.
+            cells: of its memory, on which nothing that is learned depends; None: those of the
+                training.
 
         Raises:
             glimpse_envs.evaluation.runs.RunError: the run or its checkpoint is missing or damaged.
+            ValueError: there cannot be so few cells.
         """
-        model = cls(read_config(run, CopyConfig))
+        config = read_config(run, CopyConfig)
+        model = cls(config if cells is None else replace(config, cells=cells))
         load_weights(model, run)
         return model.eval()
 
@@ -169,12 +176,14 @@ class CopyTraining:
         self.policy = CopyMachine(config)
         if config.compile:
             self.policy.step.compile(dynamic=False)
-        # alpha as in Graves (2013, "Generating Sequences", equation 38).
+        # Graves (2013, "Generating Sequences", equations 38 to 45). His 1e-4 is under the root.
         self.optimizer = torch.optim.RMSprop(
             self.policy.parameters(),
             lr=config.learning_rate,
             alpha=0.95,
+            eps=1e-2,
             momentum=config.momentum,
+            centered=True,
             foreach=True,
         )
         self.generator = torch.Generator().manual_seed(seed_of_draws(config.seed))
@@ -196,7 +205,9 @@ class CopyTraining:
         if not torch.isfinite(loss):
             raise FloatingPointError(f"the loss is {loss.item()}; lower the learning rate")
         self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        # The optimizer's constants are for the sum over a sequence.
+        total = loss * length * config.bits
+        total.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         nn.utils.clip_grad_value_(self.policy.parameters(), config.clip)
         self.optimizer.step()
         wrong = wrong_bits(logits, bits).mean().item()

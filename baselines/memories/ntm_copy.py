@@ -1,10 +1,13 @@
 """The copy task of the Neural Turing Machine's paper (Graves et al. 2014, section 4.1).
 
-    python -m baselines.memories.ntm_copy --minutes 20 --seed 0
+    python -m baselines.memories.ntm_copy --minutes 20 --seed 0 --scored-cells 128 512
 
 The input is a sequence of random 8-bit vectors and a delimiter; the output, without further input,
 is the same sequence. Training is on lengths 1 to 20; the score is the number of wrong bits in
-longer sequences. After a kill or Ctrl-C, `--run RUN --resume` goes on from the last checkpoint.
+longer sequences. The cells are a ring, around which the writing head may come back to the first
+vectors of a long sequence; nothing that is learned depends on the number of cells, so that a
+trained machine may be scored with more of them. After a kill or Ctrl-C, `--run RUN --resume` goes
+on from the last checkpoint.
 
 As in the paper: memory 128 x 20, an LSTM of 100 units, one reading and one writing head, RMSProp
 with momentum 0.9, gradients clipped to [-10, 10] entry by entry. Departures are listed in
@@ -34,6 +37,7 @@ from baselines.memories.copy_machine import (
     draw_sequences,
     wrong_bits,
 )
+from baselines.memories.ntm import NTMMemory
 from glimpse_envs.evaluation.provenance import hardware
 from glimpse_envs.evaluation.record import NTM_COPY, Record, Score
 from glimpse_envs.evaluation.records import pack, write_record
@@ -81,13 +85,14 @@ def score(
     return scores
 
 
-def make_record(run: Run, scores: dict[int, Score]) -> Record:
-    """The record of a run and its scores; the greatest length of the training stands first."""
+def make_record(run: Run, scores: dict[int, Score], cells: int) -> Record:
+    """The record of a run and its scores with a memory of `cells`; the greatest length of the
+    training stands first."""
     config = read_config(run, CopyConfig)
     _, metadata = run.load_checkpoint()
     return Record(
         env_id=NTM_COPY,
-        env_kwargs={},
+        env_kwargs={} if cells == config.cells else {"cells": cells},
         model=MODEL,
         algorithm=config.algorithm,
         command=run.config["command"],
@@ -117,6 +122,9 @@ class CopyOptions:
     may change; minutes may grow."""
     record: Path = Path("results/memory")
     """Folder of the record."""
+    scored_cells: tuple[int, ...] = ()
+    """Numbers of cells of the memory in the scores, a record for each; that of the training where
+    none is given."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -138,18 +146,23 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _train_and_score(config: CopyConfig, options: CopyOptions) -> None:
+    for cells in options.scored_cells:
+        NTMMemory(config.units, cells, config.width)  # refused before the training
     folder = options.run or Path("runs") / f"ntm-copy-{config.seed}"
     how = f"python -m baselines.memories.ntm_copy --run {shlex.quote(str(folder))} --resume"
     run = train(CopyTraining, config, folder, resume=options.resume, how_to_resume=how)
     _, metadata = run.load_checkpoint()
     if share_done(config, metadata["episodes"], metadata["seconds"]) < 1.0:
         return
-    # Loaded from the run, because a compiled step would be compiled again for these batches.
     lengths = list(dict.fromkeys([*SCORED_LENGTHS, config.length]))
-    scores = score(CopyMachine.from_run(run), config.test_sequences, lengths=lengths)
-    for length, found in sorted(scores.items()):
-        print(f"length {length:>3}: {found.costs['wrong_bits']:.2f} wrong bits a sequence")
-    print(f"recorded in {write_record(make_record(run, scores), options.record)}")
+    for cells in options.scored_cells or (config.cells,):
+        # Loaded from the run, because a compiled step would be compiled again for these batches.
+        model = CopyMachine.from_run(run, cells)
+        scores = score(model, config.test_sequences, lengths=lengths)
+        for length, found in sorted(scores.items()):
+            wrong = found.costs["wrong_bits"]
+            print(f"{cells} cells, length {length:>3}: {wrong:.2f} wrong bits a sequence")
+        print(f"recorded in {write_record(make_record(run, scores, cells), options.record)}")
 
 
 if __name__ == "__main__":

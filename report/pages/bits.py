@@ -32,6 +32,9 @@ def _blocks(group: Group, places: Places, page: str) -> list[str]:
     each = "" if group.seeds == 1 else " each"
     clock = " of wall-clock time" if group.by_the_wall else ""
     links = record_links(group.runs, places, page)
+    config = group.records[0].config
+    cells = group.records[0].env_kwargs.get("cells", config["cells"])
+    more = "" if cells == config["cells"] else f", with a memory of {cells}"
     rows = []
     for level in sorted({score.level for score in scores if score.level is not None}):
         alike = [score for score in scores if score.level == level]
@@ -46,11 +49,12 @@ def _blocks(group: Group, places: Places, page: str) -> list[str]:
             links,
         ])  # fmt: skip
     return [
-        "A neural Turing machine is trained to copy random 8-bit vectors, 1 to 20 of them, and "
-        f"then tested on longer ones ({COPY}; {seeds}{doubt}, {minutes(group.core_minutes)} "
-        f"core-minutes{each}{clock}, {tested} test sequences of each length). *Wrong bits* is the "
-        "mean number of wrong bits in a sequence, followed by the range of this mean over the "
-        "seeds and by the greatest number in any sequence.",
+        f"A neural Turing machine with a memory of {config['cells']} cells is trained to copy "
+        f"random 8-bit vectors, 1 to 20 of them, and then tested on longer ones{more} ({COPY}; "
+        f"{seeds}{doubt}, {minutes(group.core_minutes)} core-minutes{each}{clock}, "
+        f"{tested} test sequences of each length). *Wrong bits* is the mean number of wrong bits "
+        "in a sequence, followed by the range of this mean over the seeds and by the greatest "
+        "number in any sequence.",
         table(_HEADER, rows),
         hardware_of([group]),
     ]

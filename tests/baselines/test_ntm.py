@@ -23,7 +23,7 @@ from baselines.memories.ntm import (
 from baselines.memories.ntm_copy import SCORED_LENGTHS, main, score
 from glimpse_envs.evaluation.record import NTM_COPY
 from glimpse_envs.evaluation.records import read_records
-from glimpse_envs.evaluation.runs import Run, RunError, load_policy
+from glimpse_envs.evaluation.runs import Run, RunError, load_policy, open_run
 from tests.support.same_runs import assert_same_run
 
 TINY = CopyConfig(
@@ -228,6 +228,25 @@ def test_the_greatest_length_of_the_training_is_scored_too(tmp_path: Path) -> No
     assert [found.level for found in record.scores] == [5, 10, 20, 40, 80, 120]
     model = load_policy(tmp_path / "run")
     assert score(model, 3) == {length: record.at_level(length) for length in SCORED_LENGTHS}
+
+
+@pytest.mark.learning
+def test_a_machine_is_scored_with_other_memories_than_that_of_its_training(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--minutes", "0.001", "--length", "5", "--units", "8", "--cells", "4"]
+    options += ["--width", "4", "--test-sequences", "3", "--run", str(tmp_path / "run")]
+    with pytest.raises(SystemExit):
+        main([*options, "--scored-cells", "4", "2"])
+    assert "cells=2 must be more than 2" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+    main([*options, "--record", str(tmp_path), "--scored-cells", "4", "9"])
+    nine, four = sorted(read_records(tmp_path)[0], key=lambda record: len(record.env_kwargs))[::-1]
+    assert (four.env_kwargs, nine.env_kwargs) == ({}, {"cells": 9})
+    assert four.config == nine.config
+    for record, cells in ((four, 4), (nine, 9)):
+        found = score(CopyMachine.from_run(open_run(tmp_path / "run"), cells), 3)
+        assert found == {length: record.at_level(length) for length in SCORED_LENGTHS}
 
 
 @pytest.mark.parametrize(

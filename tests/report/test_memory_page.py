@@ -145,6 +145,15 @@ def test_the_paper_s_copy_is_a_mean_over_seeds() -> None:
     assert "2 seeds, no claim, 20 core-minutes each, 500 test sequences" in page
 
 
+def test_a_copy_with_a_larger_memory_stands_apart() -> None:
+    larger = replace(bits_record(wrong=0.0), env_kwargs={"cells": 512})
+    page = page_of(bits=[bits_record(), larger])
+    assert page.count("with a memory of 128 cells is trained") == 2
+    assert page.count("tested on longer ones, with a memory of 512 (") == 1
+    wrong = [line.split(" | ")[2] for line in page.splitlines() if line.startswith("| 120 | 960")]
+    assert wrong == ["3.00", "0.00"]
+
+
 def test_a_copy_by_few_seeds_is_no_claim() -> None:
     assert "one seed, no claim, 20 core-minutes, 500" in page_of(bits=[bits_record()])
     assert "2 seeds, no claim, 20" in page_of(bits=[bits_record(seed) for seed in range(2)])
