@@ -42,7 +42,7 @@ class CopyConfig:
 
     seed: int = 0
     """Random seed of sequences and initial weights."""
-    minutes: float = 20.0
+    minutes: float = 6.0
     """Length of the training in minutes of CPU time on one core; the learning rate follows this
     clock."""
     batch_size: int = 16

@@ -1,6 +1,6 @@
 """The copy task of the Neural Turing Machine's paper (Graves et al. 2014, section 4.1).
 
-    python -m baselines.memories.ntm_copy --minutes 20 --seed 0 --scored-cells 128 512
+    python -m baselines.memories.ntm_copy --seed 0 --scored-cells 128 512
 
 The input is a sequence of random 8-bit vectors and a delimiter; the output, without further input,
 is the same sequence. Training is on lengths 1 to 20; the score is the number of wrong bits in

@@ -88,5 +88,7 @@ def command_of(run: Run, places: Places) -> str:
         return record.command
     if record.env_id == NTM_COPY:
         minutes = f"{record.config['minutes']:g}"
-        return f"python -m baselines.memories.ntm_copy --seed {record.seed} --minutes {minutes}"
+        command = f"python -m baselines.memories.ntm_copy --seed {record.seed} --minutes {minutes}"
+        cells = record.env_kwargs.get("cells")
+        return command if cells is None else f"{command} --scored-cells {cells}"
     return f"python -m {_command(record)} --from-record {places.link(run.file, README)}"
