@@ -14,7 +14,16 @@ Reading order:
 
 import signal
 import sys
+from importlib.util import find_spec
 
 # While `python -m agents.…` imports torch, Ctrl-C ends it without a traceback.
 if sys.argv[:1] == ["-m"]:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+for _name in ("torch", "tyro"):
+    if find_spec(_name) is None:
+        raise ModuleNotFoundError(
+            f"agents and baselines need {_name}, which is not installed: "
+            "pip install -e . --group baselines",
+            name=_name,
+        )

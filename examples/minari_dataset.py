@@ -1,4 +1,4 @@
-"""A Minari dataset of episodes that the oracle plays."""
+"""A Minari dataset of episodes that the oracle plays: pip install 'minari[create]'."""
 
 import argparse
 

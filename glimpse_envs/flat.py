@@ -193,7 +193,7 @@ class FlatActions:
 
 class FlatObservations:
     """One Box in place of a Dict observation: its parts are concatenated in the order of
-    Gymnasium's `FlattenObservation`.
+    Gymnasium's `FlattenObservation`, in float32 where that has float64.
 
     Args:
         space: the Dict of a single row.
@@ -204,7 +204,11 @@ class FlatObservations:
 
     def __init__(self, space: spaces.Dict) -> None:
         self._parts = space.spaces
-        self.space = flatten_space(space)
+        flat = flatten_space(space)
+        assert isinstance(flat, spaces.Box)
+        if flat.dtype == np.float64:  # of one-hot integers and float32
+            flat = spaces.Box(flat.low.astype(np.float32), flat.high.astype(np.float32))
+        self.space = flat
 
     def __call__(self, observation: Mapping[str, NDArray]) -> NDArray:
         """Return observations, name -> (n, ...), as one new array (n, d)."""

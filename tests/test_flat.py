@@ -209,6 +209,14 @@ def test_the_leaves_of_observations_stay_float_boxes() -> None:
     assert all(leaf.dtype == np.float32 for leaf in leaves(env.observation_space).values())
 
 
+@pytest.mark.parametrize("env_id", ["Glimpse/Stories-v0", "Glimpse/CenteredGlyphs-v0"])
+def test_flat_observations_are_of_the_type_that_networks_take(env_id: str) -> None:
+    env = gym.make(env_id, flat_observation=True)
+    observation, _ = env.reset(seed=0)
+    assert env.observation_space.dtype == observation.dtype == np.float32
+    assert env.observation_space.contains(observation)
+
+
 ALONE: list[tuple[dict[str, Any], Any, str]] = [
     ({"flat": True}, np.zeros(11), "the flat action has shape (11,); it must have shape (12,)"),
     ({"flat": True}, np.zeros((1, 12)), "has shape (1, 12); it must have shape (12,)"),

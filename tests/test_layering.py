@@ -191,6 +191,36 @@ HEAVY = {
 }
 
 
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        ("import agents.train", "agents and baselines need torch, which is not installed: pip"),
+        ("import baselines.train", "agents and baselines need torch, which is not installed: pip"),
+        ("import glimpse_envs.core.opencv", "OpenCV cannot be loaded: .*libgl1"),
+    ],
+)
+def test_what_is_not_installed_is_told_with_the_command_that_installs_it(
+    program: str, told: str
+) -> None:
+    without = (
+        "import sys\n"
+        "from importlib.abc import MetaPathFinder\n"
+        "class Without(MetaPathFinder):\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'cv2': raise ImportError('libGL.so.1: cannot open shared file')\n"
+        "        return None\n"
+        "import importlib.util as util\n"
+        "found = util.find_spec\n"
+        "util.find_spec = lambda name, *rest: None if name == 'torch' else found(name, *rest)\n"
+        "sys.meta_path.insert(0, Without())\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", without + program], cwd=ROOT, capture_output=True, text=True
+    )
+    assert ran.returncode == 1
+    assert re.search(told, ran.stderr.splitlines()[-1])
+
+
 def test_importing_the_library_loads_nothing_heavy() -> None:
     program = "import sys, glimpse_envs.sources; print(*sys.modules)"
     loaded = subprocess.run(

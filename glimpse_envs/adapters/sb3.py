@@ -24,6 +24,7 @@ from glimpse_envs.flat import FlatActions
 from glimpse_envs.task import Arrays
 
 try:
+    from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.vec_env import VecEnv
     from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
 except ImportError as error:
@@ -140,6 +141,7 @@ class GlimpseVecEnv(VecEnv):
         self._began = time.monotonic()
         self._going, self._untargeted = GoingInfos(), SharedInfo({"TimeLimit.truncated": False})
         super().__init__(batch.num_envs, batch.single_observation_space, self.flat.space)
+        self.metadata = batch.metadata
 
     @property
     def spec(self) -> Any:
@@ -268,8 +270,9 @@ class GlimpseVecEnv(VecEnv):
     def env_is_wrapped(
         self, wrapper_class: type[gym.Wrapper], indices: VecEnvIndices = None
     ) -> list[bool]:
-        """Return False for each row: the rows are not single environments that could be wrapped."""
-        return [False] * len(self._rows(indices))
+        """Return for each row whether it is wrapped: in nothing, but as a `Monitor` does, its infos
+        tell the episodes' returns and lengths, whatever wrappers around the batch change."""
+        return [issubclass(Monitor, wrapper_class)] * len(self._rows(indices))
 
     def get_images(self) -> Sequence[Bytes | None]:
         """A frame (height, width, 3) RGB of each row; None without `render_mode="rgb_array"`."""

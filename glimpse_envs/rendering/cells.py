@@ -94,7 +94,7 @@ def draw_box(canvas: Canvas, area: Area, fill: Colour, edge: Colour, thickness: 
 
 def draw_cell_text(canvas: Canvas, text: str, area: Area, size: float, colour: Colour) -> None:
     """Write text into the middle of an area, its capitals `size` pixels high or smaller to fit."""
-    import cv2
+    from glimpse_envs.core.opencv import cv2
 
     if not text:
         return
@@ -122,7 +122,7 @@ def draw_dots(canvas: Canvas, centre: tuple[float, float], radius: float) -> Non
 
 def draw_star(canvas: Canvas, area: Area, colour: Colour) -> None:
     """A star of five points."""
-    import cv2
+    from glimpse_envs.core.opencv import cv2
 
     angles = np.pi * np.arange(10) / 5 - np.pi / 2
     radii = np.where(np.arange(10) % 2, 0.2, 0.5) * min(area.width, area.height)
@@ -153,6 +153,6 @@ def _fill_rounded(canvas: Canvas, area: Area, radius: float, colour: Colour) -> 
 
 def _fill(canvas: Canvas, corners: np.ndarray, colour: Colour) -> None:
     """Fill a convex polygon; corners (n, 2) as (x, y)."""
-    import cv2
+    from glimpse_envs.core.opencv import cv2
 
     cv2.fillConvexPoly(canvas, fixed_point(corners), colour, cv2.LINE_AA, SUBPIXEL_BITS)

@@ -39,7 +39,7 @@ def enlarge(image: NDArray[np.floating], height: int, width: int) -> Canvas:
 
     Pixels stay square and sharp: repeated a whole number of times, then averaged down to size.
     """
-    import cv2
+    from glimpse_envs.core.opencv import cv2
 
     channels, rows, columns = image.shape
     clipped = np.clip(np.nan_to_num(image.astype(np.float32)), 0.0, 1.0)
@@ -75,7 +75,7 @@ def is_within(text: str, size: int, width: int) -> bool:
 def fit_text(text: str, size: float, thickness: int, width: float) -> tuple[float, float]:
     """Return the font's scale at which capitals are `size` pixels high, or smaller where the line
     would be longer than `width` pixels, and the height in pixels of capitals at scale 1."""
-    import cv2
+    from glimpse_envs.core.opencv import cv2
 
     font = cv2.FONT_HERSHEY_SIMPLEX
     # The text is measured, because OpenCV 4 and 5 draw this font at different sizes.
@@ -89,7 +89,7 @@ def put_text(
     canvas: Canvas, text: str, origin: tuple[int, int], scale: float, colour: Colour, thickness: int
 ) -> None:
     """Write one line with its lower left corner at `origin` (x, y)."""
-    import cv2
+    from glimpse_envs.core.opencv import cv2
 
     font = cv2.FONT_HERSHEY_SIMPLEX
     cv2.putText(canvas, text, origin, font, scale, colour, thickness, cv2.LINE_AA)
@@ -105,7 +105,7 @@ def fixed_point(points: NDArray[np.floating]) -> NDArray[np.int32]:
 
 def draw_disc(canvas: Canvas, centre: tuple[float, float], radius: float, colour: Colour) -> None:
     """Draw a filled circle around `centre` (x, y)."""
-    import cv2
+    from glimpse_envs.core.opencv import cv2
 
     ((x, y),) = fixed_point(np.array([centre])).tolist()
     extent = round(radius * (1 << SUBPIXEL_BITS))
@@ -114,7 +114,7 @@ def draw_disc(canvas: Canvas, centre: tuple[float, float], radius: float, colour
 
 def draw_outline(canvas: Canvas, outline: Floats, colour: Colour, thickness: int) -> None:
     """Draw the outline of a polygon with corners (n, 2), inside its edges and within the canvas."""
-    import cv2
+    from glimpse_envs.core.opencv import cv2
 
     inside = _inside(canvas, outline, thickness)
     core = cv2.erode(inside, np.ones((2 * thickness + 1, 2 * thickness + 1), np.uint8))
@@ -137,7 +137,7 @@ def draw_boxes(canvas: Canvas, boxes: Floats, thickness: int) -> None:
 def _inside(canvas: Canvas, outline: Floats, beyond: int = 0) -> Bytes:
     """Return which pixels of the canvas, and of a rim of `beyond` pixels around it, lie in a
     polygon, its corners (n, 2) rounded: (h + 2 beyond, w + 2 beyond) uint8, 0 or 1."""
-    import cv2
+    from glimpse_envs.core.opencv import cv2
 
     edges = np.rint(outline)
     # OpenCV also fills the pixels of the corners: those right and below end one before the edge.
@@ -155,7 +155,7 @@ def draw_path(canvas: Canvas, path: NDArray[np.floating], unit: float) -> None:
         path: (t, 2) fixations (x, y) in canvas pixels.
         unit: line width in pixels; dots scale with it.
     """
-    import cv2
+    from glimpse_envs.core.opencv import cv2
 
     points = path.tolist()
     ends = fixed_point(path).tolist()
@@ -184,7 +184,7 @@ def _draw_dot(canvas: Canvas, point: tuple[float, float], radius: float, colour:
 
 def draw_mark(canvas: Canvas, corner: tuple[int, int], size: int, verdict: bool | None) -> None:
     """A tick on green, a cross on red, or a grey ring while the verdict is open."""
-    import cv2
+    from glimpse_envs.core.opencv import cv2
 
     centre = corner[0] + size / 2, corner[1] + size / 2
     stroke = max(1, size // 8)

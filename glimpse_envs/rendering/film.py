@@ -21,7 +21,7 @@ def write_png(image: Bytes, path: str | os.PathLike[str]) -> Path:
     Raises:
         ValueError: the array is not such an image, or the path does not end in .png.
     """
-    import cv2
+    from glimpse_envs.core.opencv import cv2
 
     target = Path(path)
     if target.suffix.lower() != ".png":

@@ -56,7 +56,7 @@ class Window:
         """
         if self._is_unseen:
             return
-        import cv2
+        from glimpse_envs.core.opencv import cv2
 
         try:
             cv2.imshow(self.title, np.ascontiguousarray(frame[..., ::-1]))
@@ -68,7 +68,7 @@ class Window:
     def close(self) -> None:
         """Close the window; closing it twice does nothing."""
         if self._is_open:
-            import cv2
+            from glimpse_envs.core.opencv import cv2
 
             self._is_open = False
             # The user may have closed it already.

@@ -148,7 +148,7 @@ def _deform(styles: Ints, uniform: Floats) -> Floats:
 
 def _draw(paths: Floats, styles: Ints, pens: Floats) -> Bytes:
     """Draw the paths (n, P, 2) with pens of (n,) pixels: (n, 28, 28), white on black."""
-    import cv2
+    from glimpse_envs.core.opencv import cv2
 
     _, _, parts = _style_table()
     large = SIDE * SUPERSAMPLING

@@ -58,7 +58,7 @@ def read_image(path: Path) -> Bytes:
     Raises:
         SourceError: the file is not an image, is damaged or too large.
     """
-    import cv2
+    from glimpse_envs.core.opencv import cv2
 
     check_file(path)
     try:
@@ -83,7 +83,7 @@ def read_image(path: Path) -> Bytes:
 
 def resized(image: Bytes, side: int) -> Bytes:
     """Return an image (h, w, 3) resized to (side, side, 3), each cell the mean of its area."""
-    import cv2
+    from glimpse_envs.core.opencv import cv2
 
     wanted = cv2.resize(np.ascontiguousarray(image), (side, side), interpolation=cv2.INTER_AREA)
     return np.asarray(wanted, np.uint8)

@@ -95,7 +95,7 @@ class MaskedView:
             seen[row][window] = frame[window]
 
     def _squeezed(self, frame: Float32s) -> Float32s:
-        import cv2
+        from glimpse_envs.core.opencv import cv2
 
         assert self._periphery is not None
         small, size = (self._periphery, self._periphery), (frame.shape[2], frame.shape[1])

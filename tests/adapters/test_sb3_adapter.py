@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 from gymnasium.error import NameNotFound
-from stable_baselines3 import DQN
+from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import VecMonitor
+from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
 import glimpse_envs
 from glimpse_envs.adapters.sb3 import make_sb3_env
@@ -22,6 +23,11 @@ from glimpse_envs.testing import assert_same, random_actions
 from tests.support.episodes import CENTRED, CIRCLE_SQUARE, VARIANTS, make_vector
 from tests.support.sb3 import ROWS, WHOLE, tiny_ppo
 from tests.support.tasks.two_answers import TwoAnswers
+
+# `VecMonitor` says so around whatever counts returns itself, and counts them again.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:The environment is already wrapped with a `Monitor`"
+)
 
 
 @pytest.mark.learning
@@ -242,13 +248,27 @@ def test_frames_show_what_was_seen() -> None:
     assert_same(tuple(venv.get_images()), frames.render())
 
 
+def test_films_by_stable_baselines3_are_as_fast_as_the_environment_says() -> None:
+    venv = make_sb3_env(CENTRED, 2, render_mode="rgb_array")
+    assert venv.metadata["render_fps"] == gym.make(CENTRED).metadata["render_fps"]
+
+
+def test_returns_of_normalised_rewards_are_those_before() -> None:
+    venv = VecNormalize(make_sb3_env(CENTRED, 2, seed=0), norm_obs=False)
+    model = PPO("MultiInputPolicy", venv, n_steps=16, batch_size=16, n_epochs=1).learn(64)
+    venv.training = False
+    returns, _ = evaluate_policy(model, venv, 6, return_episode_rewards=True)
+    assert set(np.ravel(returns)) <= {0.0, 1.0}
+    assert venv.env_is_wrapped(Monitor) == [True] * 2
+
+
 def test_attributes_and_methods_are_those_of_all_rows() -> None:
     venv = make_sb3_env(CENTRED, 3, budget=4)
     assert venv.get_attr("num_scenes") == [None] * 3
     assert [task.budget for task in venv.get_attr("task", indices=[0, 2])] == [4, 4]
     assert venv.has_attr("task")
     assert not venv.has_attr("tusk")
-    assert venv.env_is_wrapped(Monitor, indices=1) == [False]
+    assert venv.env_is_wrapped(gym.wrappers.TimeLimit, indices=1) == [False]
     venv.set_attr("level", 3)
     assert venv.get_attr("level", indices=0) == [3]
     venv.seed(0)

@@ -19,6 +19,11 @@ from tests.support.episodes import CENTRED, make_vector
 from tests.support.sb3 import ROWS, WHOLE, tiny_ppo
 from tests.support.tiny import tiny_network
 
+# `VecMonitor` says so around whatever counts returns itself, and counts them again.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:The environment is already wrapped with a `Monitor`"
+)
+
 
 def tiny_policy(venv: GlimpseVecEnv) -> GlimpsePolicy:
     """One of this project's agents, untrained."""

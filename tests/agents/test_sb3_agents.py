@@ -36,6 +36,11 @@ from glimpse_envs.evaluation.runs import CheckpointError, Run, RunError, load_po
 from tests.support.episodes import CENTRED, make_vector, write_images
 from tests.support.sb3 import small
 
+# `VecMonitor` says so around whatever counts returns itself, and counts them again.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:The environment is already wrapped with a `Monitor`"
+)
+
 
 @pytest.fixture(scope="module")
 def corner(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:

@@ -100,6 +100,17 @@ def test_a_tensor_with_a_gradient_is_to_be_detached() -> None:
         evaluate(act, "Glimpse/CenteredGlyphs-v0", episodes=4)
 
 
+def test_a_tensor_of_a_type_that_numpy_lacks_is_to_be_converted() -> None:
+    torch = pytest.importorskip("torch")
+
+    def act(observation: dict[str, Any]) -> Any:
+        look, answer = look_and_answer(observation)
+        return {"look": torch.zeros(look.shape, dtype=torch.bfloat16), "answer": answer}
+
+    with pytest.raises(ValueError, match=r"(?s)action\['look'\] is .*by its method float\(\)"):
+        evaluate(act, "Glimpse/CenteredGlyphs-v0", episodes=4)
+
+
 class Stateless:
     def predict(self, observation: Any, deterministic: bool = False) -> Any:
         raise AssertionError("it is refused before it plays")

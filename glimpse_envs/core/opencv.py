@@ -1,0 +1,18 @@
+"""OpenCV, imported where it is first needed, since it takes a while.
+
+    from glimpse_envs.core.opencv import cv2
+
+Raises:
+    ImportError: it cannot be loaded; the message says what to install.
+"""
+
+try:
+    import cv2
+except ImportError as error:
+    raise ImportError(
+        f"OpenCV cannot be loaded: {str(error).strip()}. Where a system library is missing, as on "
+        "machines without a display, install it (Debian: apt-get install libgl1 libglib2.0-0), or "
+        "replace the package: pip uninstall opencv-python, pip install opencv-python-headless"
+    ) from error
+
+__all__ = ["cv2"]
