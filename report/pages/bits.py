@@ -34,7 +34,11 @@ def _blocks(group: Group, places: Places, page: str) -> list[str]:
     links = record_links(group.runs, places, page)
     config = group.records[0].config
     cells = group.records[0].env_kwargs.get("cells", config["cells"])
-    more = "" if cells == config["cells"] else f", with a memory of {cells}"
+    more = (
+        ""
+        if cells == config["cells"]
+        else f", with a memory of {cells}, on whose size no weights depend"
+    )
     rows = []
     for level in sorted({score.level for score in scores if score.level is not None}):
         alike = [score for score in scores if score.level == level]
