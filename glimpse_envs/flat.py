@@ -206,7 +206,7 @@ class FlatObservations:
         self._parts = space.spaces
         flat = flatten_space(space)
         assert isinstance(flat, spaces.Box)
-        if flat.dtype == np.float64:  # of one-hot integers and float32
+        if flat.dtype == np.float64:  # as of one-hot integers beside float32
             flat = spaces.Box(flat.low.astype(np.float32), flat.high.astype(np.float32))
         self.space = flat
 

@@ -3,10 +3,10 @@
 import base64
 from typing import Any
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from glimpse_envs.core.opencv import cv2
 from glimpse_envs.rendering import AnyPicture, Picture, Strip, TablePicture
 from glimpse_envs.rendering.palette import scale_colour
 from glimpse_envs.rendering.verdict import verdict_of

@@ -183,7 +183,7 @@ def _within_outlines(
     view: PictureView, locations: NDArray[np.floating], taken: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
     """`covered_on_average` of a sensor whose outlines are any polygons."""
-    import cv2
+    from glimpse_envs.core.opencv import cv2
 
     total = np.zeros(locations.shape[1])
     for places, looked in zip(view.space.to_pixels(locations), taken, strict=True):

@@ -1,8 +1,10 @@
 """An NTM that learns to copy, and its learner, for the command `baselines.memories.ntm_copy`.
 
 Departures from the paper (Graves et al. 2014, section 4.1): an update sees a batch of sequences of
-one length (the paper: one sequence) at a higher learning rate, which falls at the end, and the
-memory is constant at first.
+one length (the paper: one sequence) at a higher learning rate, which falls at the end; gradients
+are means over the batch, which are clipped; and the memory is constant at first. Its optimizer is
+Graves's RMSProp (2013, "Generating Sequences", equations 38 to 45) but for a constant: PyTorch adds
+it after the root, where 1e-2 equals the root of his 1e-4 if the gradient does not vary.
 """
 
 from dataclasses import dataclass, replace
@@ -129,8 +131,7 @@ class CopyMachine(nn.Module):
 
         Args:
             run: of `CopyTraining`.
-            cells: of its memory, on which nothing that is learned depends; None: those of the
-                training.
+            cells: of its memory, on which no weight's shape depends; None: those of the training.
 
         Raises:
             glimpse_envs.evaluation.runs.RunError: the run or its checkpoint is missing or damaged.
@@ -176,7 +177,6 @@ class CopyTraining:
         self.policy = CopyMachine(config)
         if config.compile:
             self.policy.step.compile(dynamic=False)
-        # Graves (2013, "Generating Sequences", equations 38 to 45). His 1e-4 is under the root.
         self.optimizer = torch.optim.RMSprop(
             self.policy.parameters(),
             lr=config.learning_rate,

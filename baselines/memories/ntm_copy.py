@@ -5,9 +5,9 @@
 The input is a sequence of random 8-bit vectors and a delimiter; the output, without further input,
 is the same sequence. Training is on lengths 1 to 20; the score is the number of wrong bits in
 longer sequences. The cells are a ring, around which the writing head may come back to the first
-vectors of a long sequence; nothing that is learned depends on the number of cells, so that a
-trained machine may be scored with more of them. After a kill or Ctrl-C, `--run RUN --resume` goes
-on from the last checkpoint.
+vectors of a long sequence; no weight's shape depends on the number of cells, so that a trained
+machine may be scored with more of them. After a kill or Ctrl-C, `--run RUN --resume` goes on from
+the last checkpoint.
 
 As in the paper: memory 128 x 20, an LSTM of 100 units, one reading and one writing head, RMSProp
 with momentum 0.9, gradients clipped to [-10, 10] entry by entry. Departures are listed in
@@ -147,7 +147,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _train_and_score(config: CopyConfig, options: CopyOptions) -> None:
     for cells in options.scored_cells:
-        NTMMemory(config.units, cells, config.width)  # refused before the training
+        NTMMemory(1, cells, 1)  # refused before the training
     folder = options.run or Path("runs") / f"ntm-copy-{config.seed}"
     how = f"python -m baselines.memories.ntm_copy --run {shlex.quote(str(folder))} --resume"
     run = train(CopyTraining, config, folder, resume=options.resume, how_to_resume=how)

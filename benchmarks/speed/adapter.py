@@ -3,8 +3,8 @@
     python -m benchmarks.speed.adapter [--rows 256] [--repeats 20] [--record results/benchmarks]
 
 Both play the same environment with random actions drawn beforehand, the adapter's flat, and take
-turns in one run. The adapter is also timed inside SB3's `VecMonitor`, as every training has it;
-that figure includes the cost of `VecMonitor`.
+turns in one run. The adapter is also timed inside SB3's `VecMonitor`; that figure includes the cost
+of `VecMonitor`.
 """
 
 import warnings

@@ -10,9 +10,10 @@ try:
     import cv2
 except ImportError as error:
     raise ImportError(
-        f"OpenCV cannot be loaded: {str(error).strip()}. Where a system library is missing, as on "
-        "machines without a display, install it (Debian: apt-get install libgl1 libglib2.0-0), or "
-        "replace the package: pip uninstall opencv-python, pip install opencv-python-headless"
+        f"OpenCV cannot be loaded: {str(error).strip()}. Where cv2 is not found: pip install "
+        "opencv-python. Where a system library is missing, as on machines without a display: "
+        "apt-get install libgl1 libglib2.0-0 (Debian's names); or, for OpenCV without windows: "
+        "pip uninstall -y opencv-python && pip install opencv-python-headless"
     ) from error
 
 __all__ = ["cv2"]

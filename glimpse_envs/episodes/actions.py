@@ -141,10 +141,13 @@ def as_array(value: Any, name: str, shape: tuple[int | str, ...]) -> NDArray:
                 f"{name} is a tensor that requires a gradient: detach it, by its method detach(), "
                 "or choose it inside torch.no_grad()"
             ) from error
-        cure = ": convert it, by its method float()" if hasattr(value, "float") else ""
+        if any(str(getattr(part, "dtype", "")) == "torch.bfloat16" for part in parts):
+            raise ValueError(
+                f"{name} is a tensor of bfloat16, which NumPy lacks: convert it, by its method "
+                "float()"
+            ) from error
         raise ValueError(
-            f"{name} is {value!r:.200}, which cannot become an array; it must have shape {shape}, "
-            f"and a type that NumPy has{cure}"
+            f"{name} is {value!r:.200}, which cannot become an array; it must have shape {shape}"
         ) from error
 
 

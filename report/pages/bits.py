@@ -35,9 +35,7 @@ def _blocks(group: Group, places: Places, page: str) -> list[str]:
     config = group.records[0].config
     cells = group.records[0].env_kwargs.get("cells", config["cells"])
     more = (
-        ""
-        if cells == config["cells"]
-        else f", with a memory of {cells}, on whose size no weights depend"
+        "" if cells == config["cells"] else f", with {cells} cells, which change no weight's shape"
     )
     rows = []
     for level in sorted({score.level for score in scores if score.level is not None}):
@@ -54,7 +52,7 @@ def _blocks(group: Group, places: Places, page: str) -> list[str]:
         ])  # fmt: skip
     return [
         f"A neural Turing machine with a memory of {config['cells']} cells is trained to copy "
-        f"random 8-bit vectors, 1 to 20 of them, and then tested on longer ones{more} ({COPY}; "
+        f"random 8-bit vectors, 1 to 20 of them, and tested on 10 to 120 of them{more} ({COPY}; "
         f"{seeds}{doubt}, {minutes(group.core_minutes)} core-minutes{each}{clock}, "
         f"{tested} test sequences of each length). *Wrong bits* is the mean number of wrong bits "
         "in a sequence, followed by the range of this mean over the seeds and by the greatest "

@@ -10,7 +10,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from agents.training.checkpoints import load_weights
 from agents.training.loop import train
+from agents.training.resuming import read_config
 from baselines.memories.copy_machine import CopyConfig, CopyMachine, CopyTraining, wrong_bits
 from baselines.memories.ntm import (
     FIRST_CONTENT,
@@ -244,9 +246,12 @@ def test_a_machine_is_scored_with_other_memories_than_that_of_its_training(
     nine, four = sorted(read_records(tmp_path)[0], key=lambda record: len(record.env_kwargs))[::-1]
     assert (four.env_kwargs, nine.env_kwargs) == ({}, {"cells": 9})
     assert four.config == nine.config
+    run = open_run(tmp_path / "run")
     for record, cells in ((four, 4), (nine, 9)):
-        found = score(CopyMachine.from_run(open_run(tmp_path / "run"), cells), 3)
-        assert found == {length: record.at_level(length) for length in SCORED_LENGTHS}
+        model = CopyMachine(replace(read_config(run, CopyConfig), cells=cells))
+        load_weights(model, run)
+        assert score(model, 3) == {length: record.at_level(length) for length in SCORED_LENGTHS}
+    assert four.scores != nine.scores
 
 
 @pytest.mark.parametrize(
