@@ -20,7 +20,7 @@ from benchmarks.tables.table import Row, Table
 from benchmarks.tables.texts import TEXTS
 from benchmarks.tables.worlds import WORLDS
 from glimpse_envs.core.classes import find_instance
-from glimpse_envs.evaluation.record import Record
+from glimpse_envs.evaluation.record import NTM_COPY, Record
 from glimpse_envs.evaluation.run_identity import settings_of, settings_of_all
 from glimpse_envs.evaluation.runs import RunError, open_run
 from glimpse_envs.evaluation.trust import trust
@@ -139,7 +139,8 @@ def plan(tables: Sequence[Table], results: Path, runs: Path) -> list[PlannedRow]
 
 
 def earlier_runs(tables: Sequence[Table], results: Path) -> list[Run]:
-    """Recorded runs that no row of their table would repeat: of its earlier settings, mostly.
+    """Recorded runs that no row of their table would repeat: of its earlier settings, mostly. The
+    copy task of the neural Turing machine, which has a command of its own, is no row's.
 
     Args:
         tables: of which.
@@ -154,7 +155,9 @@ def earlier_runs(tables: Sequence[Table], results: Path) -> list[Run]:
         known = _runs_in(folder)
         configs = [(row, row.config(folder, ROOT / "results" / table.folder)) for row in table.rows]
         repeated = {run.file for row, config in configs for run in _runs_of(row, config, known)}
-        earlier += [run for run in known if run.file not in repeated]
+        earlier += [
+            run for run in known if run.file not in repeated and run.record.env_id != NTM_COPY
+        ]
     return earlier
 
 

@@ -18,6 +18,7 @@ from benchmarks.tables.listing import listing_of_earlier
 from benchmarks.tables.planning import PlannedRow, earlier_runs, plan
 from benchmarks.tables.progress import progress_of
 from benchmarks.tables.worker import LOG, fill
+from glimpse_envs.evaluation.record import NTM_COPY
 from glimpse_envs.evaluation.records import read_records, write_record
 from glimpse_envs.evaluation.run_identity import same_run
 from glimpse_envs.evaluation.run_lock import writing
@@ -191,6 +192,8 @@ def test_a_record_of_another_command_is_not_made_again(tmp_path: Path) -> None:
     (earlier,) = earlier_runs([QUICK], tmp_path)
     assert earlier.file == path
     assert path.name in listing_of_earlier([earlier])
+    write_record(replace(other, env_id=NTM_COPY, env_kwargs={}), tmp_path)
+    assert earlier_runs([QUICK], tmp_path) == [earlier], "a command of its own writes those"
 
 
 @pytest.mark.learning
