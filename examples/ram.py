@@ -41,9 +41,9 @@ def play(
     envs: gym.vector.VectorEnv, model: RAM, *, greedy: bool, random: bool
 ) -> tuple[Tensor, Tensor]:
     """Play an episode in every row, all of which take the same number of glimpses; return the loss
-    and the reward of each row (B,)."""
+    and whether each row (B,) ended with success."""
     observation, info = envs.reset()
-    state, ended = None, False
+    state, ended, returns = None, False, torch.zeros(envs.num_envs)
     log_probs, values = [], []
     while not ended:
         mean, logits, value, state = model(torch.from_numpy(observation), state)
@@ -55,13 +55,14 @@ def play(
         values.append(value)
         action = {"look": look.clamp(-1, 1).numpy(), "answer": logits.argmax(1).numpy()}
         observation, reward, terminated, _, info = envs.step(action)
+        returns += torch.from_numpy(reward).float()
         ended = terminated.all()
-    rewards = torch.from_numpy(reward).float()
     # The look that comes with the last answer is not taken.
-    advantages = rewards - torch.stack(values[:-1])  # (T - 1, B)
+    advantages = returns - torch.stack(values[:-1])  # (T - 1, B)
     look_loss = -(torch.stack(log_probs[:-1]) * advantages.detach()).mean()
     answer_loss = F.cross_entropy(logits, torch.from_numpy(info["target"]))
-    return answer_loss + look_loss + advantages.square().mean(), rewards
+    right = torch.from_numpy(info["success"]).float()
+    return answer_loss + look_loss + advantages.square().mean(), right
 
 
 def main(env_id: str, episodes: int, rows: int, seed: int, random: bool) -> None:
@@ -72,18 +73,18 @@ def main(env_id: str, episodes: int, rows: int, seed: int, random: bool) -> None
     model = RAM(envs.single_observation_space.shape[0], envs.single_action_space["answer"].n)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     for update in range(1, episodes // rows + 1):
-        loss, rewards = play(envs, model, greedy=False, random=random)
+        loss, right = play(envs, model, greedy=False, random=random)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         if update % 100 == 0:
-            print(f"{update * rows:,} episodes: {100 * rewards.mean():.1f} % right", flush=True)
+            print(f"{update * rows:,} episodes: {100 * right.mean():.1f} % right", flush=True)
 
     test = gym.make_vec(env_id, num_envs=10_000, split="test", **kwargs)
     test.reset(seed=0)
     with torch.no_grad():
-        _, rewards = play(test, model, greedy=True, random=random)
-    print(f"error on {len(rewards):,} test scenes: {100 * (1 - rewards.mean()):.2f} %")
+        _, right = play(test, model, greedy=True, random=random)
+    print(f"error on {len(right):,} test scenes: {100 * (1 - right.mean()):.2f} %")
 
 
 if __name__ == "__main__":

@@ -214,7 +214,7 @@ class ActorCritic(PolicyGradientLearner):
         total = config.value_weight * means["value"]
         if config.entropy_weight:  # else its gradient, of zeros, would be worked out
             total = total - self.entropy_bonus(means)
-        if config.answer_by == "reward":
+        if self.learns_from == "reward":
             return total + means["policy"]
         return total + config.look_weight * means["policy"] + self.answer_total(means)
 

@@ -53,8 +53,8 @@ class PolicyGradientConfig(AgentConfig):
     that of the answers that are scored: the policy learns to answer with what it has seen so
     far. Where every glimpse's answer is scored, it adds to the weight of the same answers."""
     look_weight: float = 0.1
-    """Weight of the policy loss, where that of the answer's cross-entropy is 1. actor_critic with
-    --answer-by reward ignores it."""
+    """Weight of the policy loss, where that of the answer's cross-entropy is 1. actor_critic
+    ignores it where no answer is taught: with --answer-by reward, or without labels."""
     entropy_floor: float | None = None
     """Entropy in nats above which a choice earns no further bonus of --entropy-weight, so that the
     bonus stops a policy from settling early but does not keep it uniform. It applies to each choice

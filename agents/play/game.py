@@ -70,8 +70,9 @@ class Game:
 
     def deal(self) -> None:
         """Begin the next episode."""
-        self.scene = self._next_scene()
-        observation, _ = self.board.reset(self.scene)
+        scene = self._next_scene()
+        observation, _ = self.board.reset(scene)
+        self.scene = scene
         self._begin(observation)
 
     def _begin(self, observation: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.play.game import Played, Setting
+from agents.play.game import GameError, Played, Setting
 from agents.scoring.costs import Costs
 from agents.scoring.run_record import score_of
 from glimpse_envs.episodes.description import describe
@@ -53,6 +53,7 @@ class HumanLog:
                     f"people's episodes of {setting.env_id} are not recorded: its worlds are dealt "
                     "by seeds, and records hold scenes of a fixed split"
                 )
+            self._scenes = board.scenes
         self.folder, self.setting, self._patience = folder, setting, patience
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", setting.env_id)
         self.path = folder / "human" / f"{name}_{digest(asdict(setting))}.jsonl"
@@ -76,11 +77,19 @@ class HumanLog:
         return text.splitlines()[: text.count("\n")]  # a last line without its end was torn
 
     def next_scene(self) -> int:
-        """Return the first scene that nobody has played or is playing, and mark it as dealt."""
+        """Return the first scene that nobody has played or is playing, and mark it as dealt.
+
+        Raises:
+            GameError: there is none.
+        """
         with self._lock:
             scene, now = 0, time.monotonic()
             while scene in self.played or now - self._dealt.get(scene, -inf) < self._patience:
                 scene += 1
+            if scene >= self._scenes:
+                raise GameError(
+                    f"each of the {self._scenes:,} scenes has been played, or is being played"
+                )
             self._dealt[scene] = now
             return scene
 

@@ -32,6 +32,8 @@ from glimpse_envs.evaluation.outlook import Places
 NEAR = 1.5
 """Largest distance along each axis, in sides of a block, from its middle to those of its
 neighbours: the blocks of its own scale around it, and finer ones among them."""
+LEAST_REACH = 1e-6
+"""That distance where a single place can be looked at along an axis: all blocks are there."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +170,7 @@ class CellsHead(Head):
         single = "one by one" if config.look_block == 1 else f"{config.look_block} by as many"
         kinds = "" if config.look_block == 2 else single, "refined" if self.refined else ""
         self.described = ", ".join(filter(None, kinds))
+        reaches = np.maximum(reaches, LEAST_REACH)
         as_tensor = torch.as_tensor(reaches, dtype=torch.get_default_dtype())
         self.register_buffer("reaches", as_tensor, persistent=False)
         hidden, values = config.head_units, self.channels * self.size**2

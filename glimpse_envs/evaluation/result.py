@@ -78,7 +78,7 @@ class Evaluation:
             lines.append(f"  normalised        {_three(self.normalised_score)}")
         foreign = self.scanpaths is None and np.isnan(self.scale).all()  # nothing is glimpsed
         lines.append(f"  {'steps' if foreign else 'glimpses':18}{self.mean_glimpses:.2f}")
-        if self.scanpaths is not None:
+        if self.scanpaths is not None and self.mean_glimpses > 1:  # the first is not chosen
             gaze, on_target = self.scanpaths, ""
             if not np.isnan(gaze.share_on_target):
                 on_target = f"{100 * gaze.share_on_target:.1f} % on target, "

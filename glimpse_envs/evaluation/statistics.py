@@ -25,13 +25,16 @@ def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tu
     Wilson (1927), "Probable inference, the law of succession, and statistical inference".
 
     Raises:
-        ValueError: no trials, successes outside [0, trials], or confidence outside (0, 1).
+        ValueError: no trials, successes that are no count in [0, trials], or confidence outside
+            (0, 1).
     """
     check_confidence(confidence)
     if trials < 1:
         raise ValueError(f"trials is {trials}; an interval needs at least 1")
     if not 0 <= successes <= trials:
         raise ValueError(f"successes is {successes}; it must be from 0 to {trials}")
+    if successes != int(successes):
+        raise ValueError(f"successes is {successes}; it must be a count of {trials}, not a share")
     share, z = successes / trials, normal_quantile(0.5 + confidence / 2)
     spread = z * sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2)
     middle, scale = share + z**2 / (2 * trials), 1 + z**2 / trials
@@ -44,13 +47,15 @@ def student_interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float
     """Student's interval of the mean of `values` (N,), in their unit.
 
     Raises:
-        ValueError: `values` is not one-dimensional with at least 2 entries, or `confidence` is not
-            in (0, 1).
+        ValueError: `values` is not one-dimensional with at least 2 entries, or not finite, or
+            `confidence` is not in (0, 1).
     """
     check_confidence(confidence)
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or array.size < 2:
         raise ValueError(f"values has shape {array.shape}; it must be (N,) with N at least 2")
+    if not np.isfinite(array).all():
+        raise ValueError(f"values must be finite; got {array.tolist()}")
     half = _student_quantile(0.5 + confidence / 2, array.size - 1) * float(array.std(ddof=1))
     half /= sqrt(array.size)
     mean = float(array.mean())
@@ -121,12 +126,14 @@ def bootstrap_interval_from_counts(
     The cautious extreme is assumed: an unlucky draw of images is unlucky for every seed.
 
     Raises:
-        ValueError: no seeds, an error count outside [0, trials], or a setting out of its range.
+        ValueError: no seeds, errors that are no counts in [0, trials], or a setting out of its
+            range.
     """
     from scipy.stats import binom
 
     check_confidence(confidence)
-    counts = np.asarray(errors, dtype=np.int64)
+    given = np.asarray(errors)
+    counts = given.astype(np.int64)
     if counts.ndim != 1 or counts.size == 0 or trials < 1:
         raise ValueError(
             f"errors has shape {counts.shape} and trials is {trials}; "
@@ -134,6 +141,8 @@ def bootstrap_interval_from_counts(
         )
     if counts.min() < 0 or counts.max() > trials:
         raise ValueError(f"errors are {counts.tolist()}; each must lie in [0, {trials}]")
+    if (counts != given).any():
+        raise ValueError(f"errors are {given.tolist()}; each must be a count of {trials}, no share")
     generator = np.random.default_rng(seed)
     chosen = draw_seeds(generator, resamples, counts.size)
     luck = generator.random((resamples, 1))

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from math import lcm
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from glimpse_envs.core.arrays import Floats, Ints
 from glimpse_envs.evaluation.statistics import check_confidence, student_stretch
 
 
-def stratified_mean(strata: Sequence[Floats]) -> float:
+def stratified_mean(strata: Sequence[ArrayLike]) -> float:
     """Inter-quartile mean of the values of all strata, each stratum having the same weight.
 
     A stratum of n values counts as if it had each of them L / n times, L being the least common
@@ -21,13 +22,17 @@ def stratified_mean(strata: Sequence[Floats]) -> float:
     Raises:
         ValueError: no strata, or one without values.
     """
-    if not strata or min(map(len, strata)) < 1:
-        raise ValueError(f"strata have {[len(s) for s in strata]} values; each needs at least 1")
-    return float(_stratified_means(strata))
+    values = [np.asarray(stratum, np.float64) for stratum in strata]
+    if not values or any(stratum.ndim != 1 or not stratum.size for stratum in values):
+        raise ValueError(
+            f"strata have shapes {[stratum.shape for stratum in values]}; each must be (n,) with n "
+            "at least 1"
+        )
+    return float(_stratified_means(values))
 
 
 def stratified_interval(
-    strata: Sequence[Floats],
+    strata: Sequence[ArrayLike],
     confidence: float = 0.95,
     resamples: int = 2_000,
     seed: int = 0,
@@ -53,13 +58,17 @@ def stratified_interval(
     from scipy.stats import bootstrap
 
     check_confidence(confidence)
-    counts = [stratum.shape[-1] for stratum in strata]
-    if not strata or min(counts) < 2:
-        raise ValueError(f"strata have {counts} values; each needs at least 2")
+    arrays = [np.asarray(stratum, np.float64) for stratum in strata]
+    if not arrays or any(s.ndim not in (1, 2) or s.shape[-1] < 2 for s in arrays):
+        raise ValueError(
+            f"strata have shapes {[s.shape for s in arrays]}; each must be (n,) or (n, m), with at "
+            "least 2 entries in the last axis"
+        )
+    counts = [stratum.shape[-1] for stratum in arrays]
 
     def statistic(*drawn: Ints, axis: int) -> Floats:
-        found = [_drawn(s, at) for s, at in zip(strata, drawn, strict=True)]
-        for values, stratum, count in zip(found, strata, counts, strict=True):
+        found = [_drawn(s, at) for s, at in zip(arrays, drawn, strict=True)]
+        for values, stratum, count in zip(found, arrays, counts, strict=True):
             moved = values.mean(axis=-1, keepdims=True) - stratum.mean()
             values += (np.sqrt(count / (count - 1)) - 1) * moved
         return _stratified_means(found)
@@ -73,10 +82,10 @@ def stratified_interval(
         method="percentile",
         rng=np.random.default_rng(seed),
     ).confidence_interval
-    by_policy = [s if s.ndim == 1 else s.mean(axis=1) for s in strata]
+    by_policy = [s if s.ndim == 1 else s.mean(axis=1) for s in arrays]
     centre = stratified_mean(by_policy)
     # The variance of each stratum's mean, as far as that mean enters the inter-quartile mean.
-    drawn = [s if s.ndim == 1 else s.mean(axis=0) for s in strata]
+    drawn = [s if s.ndim == 1 else s.mean(axis=0) for s in arrays]
     variances = _shares_kept(by_policy) ** 2 * [s.var(ddof=1) / len(s) for s in drawn]
     free = sum(counts) - len(counts)
     if variances.any():

@@ -101,6 +101,19 @@ def test_a_refined_look_goes_to_the_mean_of_the_likeliest_block_and_its_neighbou
     torch.testing.assert_close(joined.mode(), expected.repeat(2, 1))
 
 
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_refined_look_stays_where_a_single_place_can_be_looked_at(inside: bool) -> None:
+    """The widest window is as wide as the scene."""
+    refined = replace(CELLS, refine_looks=True)
+    kwargs = {"scene_size": 48, "inside": inside}
+    policy = policy_for("Glimpse/ClutteredGlyphs-v0", refined, **kwargs)
+    env = make_vector("Glimpse/ClutteredGlyphs-v0", 4, **kwargs)
+    observation, _ = env.reset(seed=0)
+    for deterministic in (True, False):
+        actions, _ = policy.predict(observation, deterministic=deterministic)
+        assert np.isfinite(actions["look"]).all()
+
+
 def test_neighbours_are_around_a_block_and_within_it() -> None:
     head: Any = policy_for(TRANSLATED).heads["look"]
     sides = torch.tensor([4.0, 8.0, 16.0]) / 2 / 30  # of blocks of 2 x 2 cells, of 60 pixels

@@ -21,7 +21,7 @@ from glimpse_envs.adapters.named_parts import NamedParts
 from glimpse_envs.episodes.description import ACT, OBSERVATION, describe, task_of
 from glimpse_envs.task import Component
 from tests.support.pedals import DICTS, PEDALS, PLAIN, STEPS, Pedals, pedals
-from tests.support.tiny import SMALL
+from tests.support.tiny import SMALL, tiny_network
 
 DIAL = "GlimpseTest/Dial-v0"
 
@@ -248,9 +248,8 @@ def test_a_pole_is_balanced_for_most_of_a_hundred_steps() -> None:
         discount=0.98,
         epochs=3,
         normalise_advantages=True,
-        look_weight=0.05,
-        value_weight=0.05,
-        max_gradient_norm=1.0,
+        value_weight=1.0,
+        max_gradient_norm=20.0,
         network=network,
     )
     learner, best = ActorCritic(config), 0.0
@@ -260,6 +259,19 @@ def test_a_pole_is_balanced_for_most_of_a_hundred_steps() -> None:
             break
     learner.close()
     assert best > 80
+
+
+@pytest.mark.learning
+def test_where_nothing_is_taught_the_teacher_of_answers_changes_nothing() -> None:
+    config = ActorCriticConfig(
+        env_id="CartPole-v1", episodes=8, batch_size=8, network=tiny_network()
+    )
+    by_label, by_reward = ActorCritic(config), ActorCritic(replace(config, answer_by="reward"))
+    assert by_label.update(0.0) == by_reward.update(0.0)
+    weights = zip(by_label.policy.parameters(), by_reward.policy.parameters(), strict=True)
+    assert all(torch.equal(one, other) for one, other in weights)
+    for learner in (by_label, by_reward):
+        learner.close()
 
 
 def test_plain_spaces_of_ours_are_refused_in_training() -> None:

@@ -13,6 +13,7 @@ from glimpse_envs.evaluation.statistics import (
     bootstrap_interval_from_counts,
     interquartile_mean,
     normalised_score,
+    student_interval,
     wilson_interval,
 )
 
@@ -151,6 +152,12 @@ def test_bootstraps_refuse_bad_input() -> None:
         bootstrap_interval(_bits(2, 3, 0.5), resamples=0)
     with pytest.raises(ValueError, match="must lie in"):
         bootstrap_interval_from_counts([11], 10)
+    with pytest.raises(ValueError, match="a count of 10000, no share"):
+        bootstrap_interval_from_counts([0.05, 0.07], 10_000)  # type: ignore[list-item] # refused
+    with pytest.raises(ValueError, match="a count of 10000, not a share"):
+        wilson_interval(0.95, 10_000)  # type: ignore[arg-type] # what is refused
+    with pytest.raises(ValueError, match="must be finite"):
+        student_interval([1.0, np.nan, 2.0])
 
 
 def test_normalised_score() -> None:

@@ -93,7 +93,7 @@ def test_a_stratum_weighs_the_same_whatever_the_number_of_its_values() -> None:
     strata = [rng.normal(size=count) for count in (1, 2, 5)]
     repeated = [np.repeat(values, 10 // len(values)) for values in strata]
     assert stratified_mean(strata) == pytest.approx(interquartile_mean(np.concatenate(repeated)))
-    with pytest.raises(ValueError, match="each needs at least 1"):
+    with pytest.raises(ValueError, match="with n at least 1"):
         stratified_mean([np.zeros(2), np.zeros(0)])
 
 
@@ -159,6 +159,8 @@ def test_a_policy_of_the_full_view_is_shown_everything() -> None:
 
 def test_strata_are_drawn_apart() -> None:
     """Drawing within tasks leaves the difference between tasks out of the interval."""
+    assert stratified_mean([[1.0, 2.0], [3.0]]) == 2.5, "lists of lists are strata, too"
+    assert stratified_interval([[0.0] * 5, [1.0] * 5]) == (0.5, 0.5)
     low, high = stratified_interval([np.zeros(5), np.ones(5)])
     assert low == high == 0.5
     rng = np.random.default_rng(0)
@@ -167,7 +169,7 @@ def test_strata_are_drawn_apart() -> None:
     error = 0.1 / np.sqrt(400 * 2)  # of the mean of the two tasks in the middle
     assert (high - low) / (2 * 1.96 * error) == pytest.approx(1, abs=0.1)
     assert low < 1.5 < high
-    with pytest.raises(ValueError, match="each needs at least 2"):
+    with pytest.raises(ValueError, match="with at least 2 entries"):
         stratified_interval([np.zeros(5), np.ones(1)])
 
 

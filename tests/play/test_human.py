@@ -2,19 +2,21 @@
 
 import json
 import shlex
+import shutil
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import cv2
 import numpy as np
 import pytest
 import tyro
 from starlette.testclient import TestClient
 
 from agents.play.__main__ import PlayConfig, setting_from
-from agents.play.game import Game, Setting
+from agents.play.game import Game, GameError, Setting
 from agents.play.human import HumanLog
 from agents.play.machines import Machine
 from agents.play.server import Table, make_app
@@ -28,6 +30,7 @@ from report.page import Places
 from report.pages import comparison, memory, records, results
 from report.runs import read_runs
 
+ADDRESS = "http://127.0.0.1:8000"
 PICTURES = Setting("Glimpse/CenteredGlyphs-v0", {"budget": 2})
 
 
@@ -112,6 +115,29 @@ def test_a_log_goes_on_where_it_was_broken_off(tmp_path: Path) -> None:
     assert [played.scene for played in HumanLog(tmp_path, PICTURES).scored] == [0, 1, 2, 3]
 
 
+def test_after_the_last_scene_there_is_none(tmp_path: Path) -> None:
+    for digit in range(2):
+        folder = tmp_path / "pictures" / "test" / str(digit)
+        folder.mkdir(parents=True)
+        assert cv2.imwrite(str(folder / "one.png"), np.full((28, 28), 200, np.uint8))
+    for split in ("train", "validation"):
+        shutil.copytree(tmp_path / "pictures" / "test", tmp_path / "pictures" / split)
+    source = f"folder:{tmp_path / 'pictures'}"
+    log = HumanLog(tmp_path, Setting("Glimpse/CenteredMNIST-v0", {"budget": 2, "source": source}))
+    play_all(log, 1, answer=0)
+    game = Game(log.setting, log.next_scene)
+    while not game.ended:
+        played = game.step({"action": {"look": {"x": 0.5, "y": 0.5}, "answer": 0}})
+    assert played is not None
+    log.add(played)
+    with pytest.raises(GameError, match="each of the 2 scenes has been played, or is being"):
+        game.deal()
+    assert (game.scene, game.ended, len(log.scored)) == (1, True, 2)
+    server = TestClient(make_app(Table(log.setting, [], log), 8000), base_url=ADDRESS)
+    refused = server.post("/api/games", json={})
+    assert (refused.status_code, "has been played" in refused.text) == (400, True)
+
+
 def test_a_scene_that_nobody_finished_is_dealt_again(tmp_path: Path) -> None:
     log = HumanLog(tmp_path, PICTURES)
     first = log.next_scene()
@@ -165,7 +191,7 @@ def test_every_family_is_scored(tmp_path: Path, env_id: str) -> None:
 def test_scenes_are_shown_once_they_were_played(tmp_path: Path, hard_run: Run) -> None:
     setting = setting_from(PlayConfig(), [hard_run])
     table = Table(setting, [Machine(hard_run, setting)], HumanLog(tmp_path, setting))
-    client = TestClient(make_app(table, 8000), base_url="http://127.0.0.1:8000")
+    client = TestClient(make_app(table, 8000), base_url=ADDRESS)
     game = client.post("/api/games", json={}).json()
     refused = client.get("/api/watch?scene=0")
     assert refused.status_code == 403
@@ -177,7 +203,7 @@ def test_scenes_are_shown_once_they_were_played(tmp_path: Path, hard_run: Run) -
 
 def test_nothing_is_skipped_while_people_are_recorded(tmp_path: Path) -> None:
     table = Table(PICTURES, [], HumanLog(tmp_path, PICTURES))
-    client = TestClient(make_app(table, 8000), base_url="http://127.0.0.1:8000")
+    client = TestClient(make_app(table, 8000), base_url=ADDRESS)
     game = client.post("/api/games", json={}).json()
     refused = client.post(f"/api/games/{game['id']}/deal", json={})
     assert refused.status_code == 400
