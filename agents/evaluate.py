@@ -66,8 +66,8 @@ class EvaluateConfig:
     notes: str = ""
     """Text for the record, on how the setting differs from that of published results."""
     film: Path | None = None
-    """File (.mp4, .gif or .webp) for a film of the first test episodes, played with the learned
-    gaze and --env-kwargs."""
+    """File (.mp4, .gif or .webp) for a film of the first test episodes, played with --gaze and
+    --env-kwargs."""
     film_episodes: int = 4
     """Number of episodes in the film."""
     film_height: int = FRAME_HEIGHT
@@ -144,6 +144,7 @@ def _evaluate(config: EvaluateConfig) -> None:
             config.seed,
             config.device,
             config.actions,
+            config.gaze,
             **config.env_kwargs,
         )
         print(f"filmed in {config.film}")

@@ -54,7 +54,8 @@ def group_runs(runs: Iterable[Run]) -> list[Group]:
     """Runs of the test split that have everything but seed and machine in common, together.
 
     The label of a group is the model's name, with the settings that tell it from others of the same
-    task, model and budget.
+    task, model and budget; the length of its training, which has a column of its own, only where
+    nothing else does.
     """
     alike: dict[str, dict[str, list[Run]]] = {}
     told: dict[str, dict[str, Any]] = {}
@@ -66,7 +67,7 @@ def group_runs(runs: Iterable[Run]) -> list[Group]:
     groups: list[Group] = []
     for key in sorted(alike):
         variants = list(alike[key].values())
-        differing = differences([told[variant] for variant in alike[key]], absent=True)
+        differing = _words_apart([told[variant] for variant in alike[key]])
         named = [
             Group(tuple(sorted(same, key=lambda run: run.record.seed)), _label(same[0], words))
             for same, words in zip(variants, differing, strict=True)
@@ -113,6 +114,23 @@ def differences(settings: Sequence[dict[str, Any]], *, absent: bool = False) -> 
     names = sorted(set().union(*settings))
     differing = [n for n in names if any(s.get(n) != settings[0].get(n) for s in settings)]
     return [[setting(n, s.get(n)) for n in differing if n in s or absent] for s in settings]
+
+
+def _words_apart(settings: Sequence[dict[str, Any]]) -> list[list[str]]:
+    """What each group has that is not in all of the others, in words."""
+    made = [{k: v for k, v in told.items() if k not in _LENGTHS} for told in settings]
+    words = differences(made, absent=True)
+    lengths = differences([_length_of(told) for told in settings])
+    return [
+        [*own, *length] if words.count(own) > 1 else own
+        for own, length in zip(words, lengths, strict=True)
+    ]
+
+
+def _length_of(told: dict[str, Any]) -> dict[str, Any]:
+    """What a training was to last: its minutes, or, where it has none, its episodes."""
+    bound = "minutes" if told.get("minutes") is not None else "episodes"
+    return {bound: told[bound]} if bound in told else {}
 
 
 def _row(record: Record) -> str:

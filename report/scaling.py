@@ -18,6 +18,12 @@ FILE_NAME = "scaling.json"
 
 ModelName = Literal["reinforce", "gaussian_window", "full_view"]
 """Algorithm of a model: hard, soft, full view."""
+IN_WORDS: dict[ModelName, str] = {
+    "reinforce": "hard attention",
+    "gaussian_window": "soft attention",
+    "full_view": "full view",
+}
+"""Its name for readers who do not know the models."""
 Percent = Annotated[float, Field(ge=0, le=100)]
 
 HEADER = (
@@ -166,7 +172,7 @@ def extremes_table(scaling: Scaling) -> str:
     rows = [
         [
             f"{point.side:,}x{point.side:,}",
-            point.model,
+            IN_WORDS[point.algorithm],
             f"{point.error_percent:.2f}",
             digits(point.inference.total, 2),
             *([count(point.images)] if unequal else []),

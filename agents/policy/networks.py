@@ -58,7 +58,7 @@ class NetworkConfig:
     away, have no cells; there, cells means scene."""
     look_std: float = 0.15
     """Standard deviation of a continuous look at the start of the training, in its coordinates from
-    -1 to 1."""
+    -1 to 1; and of continuous acts, in halves of their range."""
     look_block: int = 2
     """Side, in cells, of the blocks of cells to whose middles looks at cells go (see
     --network.look-coordinates)."""
@@ -66,7 +66,8 @@ class NetworkConfig:
     """Refine the likeliest look at cells: take the mean place of the likeliest block and its
     neighbours, weighted by their probabilities. Sampled looks, as in training, are not changed."""
     learn_look_std: bool = False
-    """Learn the standard deviation of a continuous look instead of fixing or scheduling it."""
+    """Learn the standard deviation of continuous looks and acts instead of fixing or scheduling
+    it."""
     detach_heads: bool = False
     """Stop the gradient of the look, the stop and the baseline at the core, as RAM does, so that
     only answers and acts train it."""

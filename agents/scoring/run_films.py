@@ -25,6 +25,7 @@ def film_run(
     seed: int = 0,
     device: str = "cpu",
     actions: Actions | None = None,
+    gaze: str | None = None,
     **changes: Any,
 ) -> None:
     """Film the first test episodes, as .mp4, .gif or .webp, at the level at which `run` is scored;
@@ -40,12 +41,14 @@ def film_run(
         seed: of clutter, places and first glimpses.
         device: of the models.
         actions: "likeliest" or "sampled"; None: `usual_actions`.
+        gaze: of both runs, as in `agents.scoring.run_scores.evaluate_run`.
         **changes: arguments of the environment that differ from the training's; `length` or
             `min_length` among them set the level of the episodes.
 
     Raises:
         RunError: the run's policy or checkpoint cannot be read.
-        ValueError: the two runs are of different environments, or `height` is out of its range.
+        ValueError: the two runs are of different environments, `height` is out of its range, or
+            there is no such gaze.
     """
     shown: dict[str, Any] = {
         "reveal": reveal, "height": height, "seed": seed, "actions": actions,
@@ -53,20 +56,25 @@ def film_run(
     greatest = scored_level(run)
     if greatest is not None and not changes.keys() & set(LEVEL_ARGUMENTS):
         changes |= at_level(greatest)
-    films = _film(run, episodes, device, shown, changes)
+    films = _film(run, episodes, device, gaze, shown, changes)
     if other is not None:
         check_one_environment(run, other, "in one film")
-        pairs = zip(films, _film(other, episodes, device, shown, changes), strict=True)
+        pairs = zip(films, _film(other, episodes, device, gaze, shown, changes), strict=True)
         films = [side_by_side(left, right) for left, right in pairs]
     world = task_class_of(run.config["config"]["env_id"]) is None
     write_film(chain.from_iterable(films), path, WORLD_FPS if world else RENDER_FPS)
 
 
 def _film(
-    run: Run, episodes: int, device: str, shown: dict[str, Any], changes: dict[str, Any]
+    run: Run,
+    episodes: int,
+    device: str,
+    gaze: str | None,
+    shown: dict[str, Any],
+    changes: dict[str, Any],
 ) -> list[Frames]:
     """The films of one run; `shown` are further arguments of `film_episodes`."""
-    policy, kwargs = policy_of(run, "learned", device=device, **changes)
+    policy, kwargs = policy_of(run, gaze, shown["seed"], device, **changes)
     env_id = run.config["config"]["env_id"]
     films, _ = film_episodes(policy, env_id, range(episodes), **shown, **kwargs)
     return films

@@ -1,5 +1,5 @@
-"""One number for the whole suite, or for a named part of it: the inter-quartile mean of normalised
-scores over tasks and training seeds, with a stratified bootstrap interval.
+"""One number for a named set of tasks: the inter-quartile mean of normalised scores over tasks and
+training seeds, with a stratified bootstrap interval.
 
 Agarwal et al. (2021), "Deep reinforcement learning at the edge of the statistical precipice".
 """
@@ -46,7 +46,11 @@ TASK_SETS: dict[str, tuple[str, ...]] = {
     "memory": _MEMORY,
     "all": _PICTURES + _MEMORY,
 }
-"""Name -> the ids of a set. No set has the ids with glyphs, the twins of those with MNIST."""
+"""Name -> the ids of a set. Sets are fixed, so that scores can be compared: a new id joins none.
+
+No set has the ids with glyphs, the twins of those with MNIST; scenes of several objects, worlds and
+texts have pages of their own. "all" is the union of the others.
+"""
 
 SHOWN_OTHERWISE = frozenset({"view", "look", "max_move", "history", "stop"})
 """Arguments that a policy may choose in a suite score. They change neither what is hidden and

@@ -29,7 +29,8 @@ _MEMORY_CHOICE = (
     "The model of each kind with the greatest share of seeds that solved the task; where shares "
     "are equal, the one that did best on validation sequences (of old runs without validation, on "
     "test sequences), then the one that was trained for the least time. Those with the "
-    f"environment's own budget and reward are preferred, {_FURTHER}"
+    f"environment's own budget and reward are preferred, {_FURTHER} Others may do better on "
+    "sequences longer than those of training."
 )
 _LENGTHS = (
     "Lengths beyond the trained ones ask more of a key-value memory than of an agent: its keys are "

@@ -221,20 +221,23 @@ def _read_cost(measured: bool) -> str:
 
 def _solved(groups: Sequence[Group]) -> str:
     """What counts as solved, and which trainings stop elsewhere."""
-    later: dict[str, list[str]] = {}
+    later: dict[str, dict[str, set[str]]] = {}  # where -> task -> models
     for group in groups:
         for record in group.records:
             share = record.config.get("stop_at", SOLVED)
             if share != SOLVED:
                 where = "with the budget alone" if share is None else f"at {100 * share:g} %"
-                model = f"{group.label} on {environment(record.env_id, record.env_kwargs)}"
-                later.setdefault(where, []).append(model)
+                task = environment(record.env_id, record.env_kwargs)
+                later.setdefault(where, {}).setdefault(task, set()).add(group.label)
     solving = [
         record for group in groups for record in group.records if record.solved_after is not None
     ]
     tested = [score.success for record in solving if (score := record.at(1)) is not None]
     under = sum(success is not None and success < SOLVED for success in tested)
-    others = "; ".join(f"{s} for {listed(list(dict.fromkeys(m)))}" for s, m in later.items())
+    others = "; ".join(
+        f"{where} for {listed([f'{_models(len(m))} of {task}' for task, m in models.items()])}"
+        for where, models in later.items()
+    )
     stops = "Training stops there" + (f" ({others})" if others else "")
     return (
         f"**Solved**. Number of seeds with a validation of {100 * SOLVED:g} % or more, on 1,000 "
@@ -256,6 +259,10 @@ def _seeds(tasks: Sequence[Task]) -> str:
     if most == 1:
         return "One run each gives no claim."
     return f"Each model was trained {least if least == most else f'{least} to {most}'} times."
+
+
+def _models(number: int) -> str:
+    return "one model" if number == 1 else f"{number} models"
 
 
 def _percent(share: float) -> str:

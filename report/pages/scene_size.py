@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from report.chance import at_chance, blind_error
 from report.markdown import count, digits, listed, short_revision
 from report.page import in_docs
-from report.scaling import Scaling, extremes_table, scaling_table
+from report.scaling import IN_WORDS, Scaling, extremes_table, scaling_table
 
 SCALING_FIGURE = "docs/scaling.svg"
 SHORT_FIGURE = "docs/scaling_in_short.svg"
@@ -127,11 +127,14 @@ def scaling_in_short(scaling: Scaling | None) -> str:
         "The agent's training used a curriculum: its first glimpse was near the target at first, "
         "and farther away with success."
     )
+    names = {point.algorithm: point.model for point in scaling.points}
+    named = listed([f'{IN_WORDS[kind]} "{model}"' for kind, model in names.items()])
     found = [
         _beside_full_view(scaling),
         _chance(scaling),
         training,
         _unmeasured(scaling),
+        f"Other tables call {named}.",
         f"[Costs by part]({PLACE}).",
     ]
     return (

@@ -1,5 +1,6 @@
 """Films and sheets show what a policy did; the demo leaves all that it promises."""
 
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -75,7 +76,7 @@ def test_a_film_is_of_the_evaluations_seed_and_device(
     devices = []
 
     def noted(*arguments: Any, **options: Any) -> Any:
-        devices.append(options["device"])
+        devices.append(inspect.signature(policy_of).bind(*arguments, **options).arguments["device"])
         return policy_of(*arguments, **options)
 
     monkeypatch.setattr("agents.scoring.run_films.policy_of", noted)
@@ -89,6 +90,24 @@ def test_a_film_is_of_the_evaluations_seed_and_device(
     assert (zero != one).any()
     assert (one == again).all()
     assert devices == ["cpu:0"] * 3
+
+
+def test_a_film_is_of_the_gaze_that_is_scored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    control = trained(Reinforce, tiny_config(gaze="random"), tmp_path / "run")
+    filmed: list[Any] = []
+
+    def noted(policy: Any, *_: Any, **__: Any) -> Any:
+        filmed.append(policy)
+        return [[np.zeros((2, 2, 3), np.uint8)]], []
+
+    monkeypatch.setattr("agents.scoring.run_films.film_episodes", noted)
+    for gaze in (["--gaze", "raster"], ["--gaze", "learned"], []):
+        film = ["--film", str(tmp_path / "film.gif"), "--film-episodes", "1"]
+        main([str(control.folder), "--episodes", "2", *film, *gaze])
+    scanners = [getattr(policy, "scanner", None) for policy in filmed]
+    assert [getattr(scanner, "name", None) for scanner in scanners] == ["raster", None, "random"]
 
 
 def test_a_policy_that_stops_early_is_filmed_as_long_as_it_looks(tmp_path: Path) -> None:

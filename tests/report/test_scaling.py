@@ -102,8 +102,8 @@ def test_the_picture_in_short_shows_error_and_cost_of_every_model(
 
 def test_the_smallest_and_the_largest_side_stand_in_a_short_table() -> None:
     text = extremes_table(a_scaling())
-    assert "| 60x60 | Reinforce LSTM, looks at cells | 2.00 | 0.33 |" in text
-    assert "| Full view strong | 32.00 | 259 |" in text
+    assert "| 60x60 | hard attention | 2.00 | 0.33 |" in text
+    assert "| full view | 32.00 | 259 |" in text
     assert "120x120" not in text
     assert "training images" not in text
 
@@ -135,6 +135,7 @@ def test_one_run_at_each_side_is_no_claim() -> None:
 def test_it_is_told_which_errs_less_where_and_what_each_costs() -> None:
     even = a_scaling()
     told = scaling_in_short(even)
+    assert 'hard attention "Reinforce LSTM, looks at cells"' in told, "as other tables call it"
     assert "errs less" not in told, "intervals overlap"
     assert (
         "A scene costs the full view 3.1 times as much at 60 pixels and 90 times as much at 960 "
