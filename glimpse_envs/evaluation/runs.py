@@ -154,8 +154,9 @@ class Run:
     def load_checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return (tensors, metadata) as last saved.
 
-        Raises `CheckpointError` where there is none, where it is truncated or damaged in any bit;
-        `RunError` where config.json or metrics.jsonl was changed since.
+        Raises:
+            CheckpointError: there is no checkpoint, or it is truncated or damaged in any bit.
+            RunError: config.json or metrics.jsonl was changed since.
         """
         from safetensors import SafetensorError, safe_open
 
@@ -216,14 +217,19 @@ class Run:
 
 
 def create_run(folder: str | Path, config: Mapping[str, Any]) -> Run:
-    """Make `folder` a new run and return it.
+    """Make `folder` a new run and return it. The packages that `config` names are trusted from then
+    on.
 
-    `config` holds at least "policy", the "module:Class" that reads the run's checkpoints, and by
-    convention "config" (the config dataclass as JSON) and "seed". "command", "versions",
-    "revision", "hardware" and "created" are added if they are missing, and the "class_names" of a
-    user's own pictures. The packages that it names
-    are trusted from then on. Raises `RunError` if the folder is a run already or holds files of
-    one, `ValueError` for a policy that is not written "module:Class".
+    Args:
+        folder: of the run; it is made where it is not there.
+        config: at least "policy", the "module:Class" that reads the run's checkpoints, and by
+            convention "config" (the config dataclass as JSON) and "seed". "command", "versions",
+            "revision", "hardware" and "created" are added where they are missing, and the
+            "class_names" of a user's own pictures.
+
+    Raises:
+        RunError: the folder is a run already, or holds files of one.
+        ValueError: the policy is not written "module:Class".
     """
     folder = Path(folder)
     _split_policy(config.get("policy"))
@@ -256,8 +262,10 @@ def create_run(folder: str | Path, config: Mapping[str, Any]) -> Run:
 def open_run(folder: str | Path) -> Run:
     """Open the run in `folder`.
 
-    Raises `RunError` where the folder is missing, holds no config.json or a damaged one, or was
-    written in another format; `TrustError` where it names code of a package that is not trusted.
+    Raises:
+        RunError: the folder is missing, holds no config.json or a damaged one, or was written in
+            another format.
+        TrustError: it names code of a package that is not trusted.
     """
     folder = Path(folder)
     path = folder / "config.json"
@@ -287,8 +295,15 @@ def load_policy(folder: str | Path, **kwargs: Any) -> Any:
     """Load the trained policy of the run in `folder`.
 
     The run's "policy", `"module:Class"`, is imported and `Class.from_run(run, **kwargs)` returned,
-    so evaluation serves every learner without importing any. Raises `RunError` if it is missing, or
-    if the pictures that it was trained on have other classes now.
+    so evaluation serves every learner without importing any.
+
+    Args:
+        folder: of the run.
+        **kwargs: of the policy's `from_run`, such as `device`.
+
+    Raises:
+        RunError: the run or its policy is missing, or the pictures that it was trained on have
+            other classes now.
     """
     run = open_run(folder)
     run.check_classes()

@@ -27,6 +27,7 @@ from glimpse_envs.core.arguments import (
     enter_arguments,
 )
 from glimpse_envs.episodes.lookup import hint_of_world
+from glimpse_envs.vision.sensors.retina import far_scales
 from glimpse_envs.wrappers.batched import GlimpseVectorWrapper
 from glimpse_envs.wrappers.eye import OPTIONS
 from glimpse_envs.wrappers.names import check_name
@@ -94,8 +95,9 @@ def _split_options(fovea: int, options: dict[str, Any]) -> tuple[dict[str, Any],
     given = {name: value for name, value in options.items() if name in game}
     seen = {name: value for name, value in options.items() if name not in game}
     seen = {"inside": True, **seen}
-    check_integers(1, fovea=fovea, scales=seen.get("scales", 1))
-    scales = int(seen.get("scales", 1))
+    asked = seen.get("scales", 1)
+    check_integers(1, fovea=fovea, scales=1 if asked is None else asked)
+    scales = far_scales(_SIDE, fovea) if asked is None else int(asked)
     widest = int(fovea) << (scales - 1)
     if seen["inside"] is True and seen.get("sensor", "retina") == "retina" and widest > _SIDE:
         if scales > _SIDE.bit_length():

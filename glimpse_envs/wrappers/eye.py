@@ -40,7 +40,8 @@ class Eye:
         num_envs: n, the rows.
         max_steps: the most steps of an episode; None where there is no limit.
         glimpse_size: g, the side of a glimpse in cells.
-        scales: of the retina; scale k has cells of side 2**k pixels.
+        scales: of the retina; scale k has cells of side 2**k pixels. None: as many as show nearly
+            the whole frame.
         sensor: a name in `glimpse_envs.vision.sensors.SENSORS`, or "module:Class".
         look: "continuous", a place (x, y) in [-1, 1]; "tiles", one of a grid of tiles as large as
             the finest window; "corners", one of SUGARL's 4 x 4 places, whose windows begin at
@@ -75,7 +76,7 @@ class Eye:
         max_steps: int | None,
         *,
         glimpse_size: int,
-        scales: int = 1,
+        scales: int | None = 1,
         sensor: str = "retina",
         look: str = "continuous",
         max_move: float | None = None,
@@ -88,7 +89,7 @@ class Eye:
         layout: str | None = None,
     ) -> None:
         check_flags(inside=inside, mask=mask, recut=recut)
-        check_integers(1, glimpse_size=glimpse_size, scales=scales)
+        check_integers(1, glimpse_size=glimpse_size, scales=1 if scales is None else scales)
         self._pixels = find_pixels(env_name, space, pixels, layout)
         shape = self._pixels.shape
         reader = make_sensor(sensor, shape, {"glimpse_size": glimpse_size, "scales": scales})
@@ -111,7 +112,7 @@ class Eye:
                 )
         self._view: View
         if mask:
-            if scales > 1 or sensor != "retina":
+            if scales != 1 or sensor != "retina":
                 raise ValueError("mask=True shows one window: leave sensor, and scales=1")
             self._view = MaskedView(shape, glimpse_size, periphery)
         else:

@@ -109,6 +109,7 @@ def test_a_fovea_that_does_not_fit_is_called_by_its_name() -> None:
         ({"fovea": 3.5}, "^fovea=3.5 must be an integer"),
         ({"fovea": 200}, "^fovea=200 needs 200 pixels .* of 84x84: give a fovea of at most 84, or"),
         ({"fovea": 50, "scales": 2}, "^fovea=50 with scales=2 needs 100 pixels .* at most 42"),
+        ({"fovea": 50, "scales": None}, "^fovea=50 with scales=3 needs 200 pixels"),
         ({"fovea": 1, "scales": 8}, "^scales=8 must be at most 7: a frame has 84 pixels"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -101,6 +101,13 @@ def pickled(env: Any) -> Any:
     return pickle.loads(pickle.dumps(env))
 
 
+def test_without_a_number_there_are_scales_enough_for_nearly_the_whole_frame() -> None:
+    """As of the tasks on pictures: the widest window is at least 1.6 times as wide as the frame."""
+    env = GlimpseWrapper(PixelWorld(), glimpse_size=6, scales=None)
+    glimpse = env.observation_space["glimpse"]  # type: ignore[index] # of its Dict
+    assert glimpse.shape == (4, 6, 6), "6, 12, 24 and 48 of 24 pixels"
+
+
 @pytest.mark.parametrize("copied", [pickled, copy.deepcopy])
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 @pytest.mark.parametrize("options", [{"scales": 4}, {"mask": True}])

@@ -38,6 +38,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"periphery": 6}, "periphery=6 is seen .*: give mask=True too, or leave periphery out"),
     ({"periphery": 40, "mask": True}, "periphery=40 must be at most 24"),
     ({"mask": True, "scales": 2}, "scales=1"),
+    ({"mask": True, "scales": None}, "scales=1"),
     ({"recut": True}, "PixelWorld shows one frame at a time: stack frames"),
     ({"mask": 1}, "mask=1 must be True or False"),
     ({"start": (0, 2)}, "start="),
