@@ -117,14 +117,19 @@ def differences(settings: Sequence[dict[str, Any]], *, absent: bool = False) -> 
 
 
 def _words_apart(settings: Sequence[dict[str, Any]]) -> list[list[str]]:
-    """What each group has that is not in all of the others, in words."""
+    """In words, how each group differs from the others: the length of its training only where
+    nothing else tells it from another, and its limit of episodes beside its minutes only where
+    these do not, either."""
     made = [{k: v for k, v in told.items() if k not in _LENGTHS} for told in settings]
     words = differences(made, absent=True)
     lengths = differences([_length_of(told) for told in settings])
-    return [
-        [*own, *length] if words.count(own) > 1 else own
-        for own, length in zip(words, lengths, strict=True)
-    ]
+    limits = differences([{k: v for k, v in told.items() if k in _LENGTHS} for told in settings])
+    for longer in (lengths, limits):
+        words = [
+            [*own, *(word for word in length if word not in own)] if words.count(own) > 1 else own
+            for own, length in zip(words, longer, strict=True)
+        ]
+    return words
 
 
 def _length_of(told: dict[str, Any]) -> dict[str, Any]:

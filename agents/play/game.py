@@ -65,11 +65,19 @@ class Game:
         self.setting, self._next_scene = setting, next_scene
         self.board = setting.make()
         self.history: list[Played] = []
-        self.deal()
+        try:
+            self.deal()
+        except BaseException:
+            self.board.close()
+            raise
         self.controls = Controls(self.board)
 
     def deal(self) -> None:
-        """Begin the next episode."""
+        """Begin the next episode.
+
+        Raises:
+            GameError: there is no scene to deal.
+        """
         scene = self._next_scene()
         observation, _ = self.board.reset(scene)
         self.scene = scene

@@ -88,7 +88,8 @@ class HumanLog:
                 scene += 1
             if scene >= self._scenes:
                 raise GameError(
-                    f"each of the {self._scenes:,} scenes has been played, or is being played"
+                    f"each of the {self._scenes:,} scenes has been played, or is being played: "
+                    "try again later, or play those of another --seed"
                 )
             self._dealt[scene] = now
             return scene

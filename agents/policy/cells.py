@@ -33,7 +33,8 @@ NEAR = 1.5
 """Largest distance along each axis, in sides of a block, from its middle to those of its
 neighbours: the blocks of its own scale around it, and finer ones among them."""
 LEAST_REACH = 1e-6
-"""That distance where a single place can be looked at along an axis: all blocks are there."""
+"""Least value of `Cells.reaches`, in look coordinates: where an axis has a single place, all blocks
+lie on it, and their distance, 0, must still be below their reach."""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ def film_run(
         seed: of clutter, places and first glimpses.
         device: of the models.
         actions: "likeliest" or "sampled"; None: `usual_actions`.
-        gaze: of both runs, as in `agents.scoring.run_scores.evaluate_run`.
+        gaze: of the runs that take looks, as in `agents.scoring.run_scores.evaluate_run`.
         **changes: arguments of the environment that differ from the training's; `length` or
             `min_length` among them set the level of the episodes.
 
@@ -74,7 +74,9 @@ def _film(
     changes: dict[str, Any],
 ) -> list[Frames]:
     """The films of one run; `shown` are further arguments of `film_episodes`."""
-    policy, kwargs = policy_of(run, gaze, shown["seed"], device, **changes)
+    policy, kwargs = policy_of(run, None, shown["seed"], device, **changes)
+    if gaze is not None and policy.view != "full":
+        policy, kwargs = policy_of(run, gaze, shown["seed"], device, **changes)
     env_id = run.config["config"]["env_id"]
     films, _ = film_episodes(policy, env_id, range(episodes), **shown, **kwargs)
     return films

@@ -139,8 +139,8 @@ def plan(tables: Sequence[Table], results: Path, runs: Path) -> list[PlannedRow]
 
 
 def earlier_runs(tables: Sequence[Table], results: Path) -> list[Run]:
-    """Recorded runs that no row of their table would repeat: of its earlier settings, mostly. The
-    copy task of the neural Turing machine, which has a command of its own, is no row's.
+    """Recorded runs that no row of their table would repeat: of its earlier settings, mostly. Those
+    of the neural Turing machine's copy task are left out: a command of their own makes them.
 
     Args:
         tables: of which.

@@ -78,8 +78,8 @@ class Evaluation:
             lines.append(f"  normalised        {_three(self.normalised_score)}")
         foreign = self.scanpaths is None and np.isnan(self.scale).all()  # nothing is glimpsed
         lines.append(f"  {'steps' if foreign else 'glimpses':18}{self.mean_glimpses:.2f}")
-        if self.scanpaths is not None and self.mean_glimpses > 1:  # the first is not chosen
-            gaze, on_target = self.scanpaths, ""
+        if (gaze := self._chosen) is not None:
+            on_target = ""
             if not np.isnan(gaze.share_on_target):
                 on_target = f"{100 * gaze.share_on_target:.1f} % on target, "
             lines.append(
@@ -89,9 +89,14 @@ class Evaluation:
             lines += [f"  warning: {warning}" for warning in gaze.warnings]
         return "\n".join(lines)
 
+    @property
+    def _chosen(self) -> ScanpathDiagnostics | None:
+        """What is known of the looks; None where none was chosen, as the first glimpse is not."""
+        return self.scanpaths if self.mean_glimpses > 1 else None
+
     def _cells(self) -> tuple[str, ...]:
         """Its line of `compare_table`."""
-        share = np.nan if self.scanpaths is None else self.scanpaths.share_on_target
+        share = np.nan if self._chosen is None else self._chosen.share_on_target
         return (
             self._success(),
             self._interval(),

@@ -132,17 +132,18 @@ def bootstrap_interval_from_counts(
     from scipy.stats import binom
 
     check_confidence(confidence)
-    given = np.asarray(errors)
-    counts = given.astype(np.int64)
+    counts = np.asarray(errors)
     if counts.ndim != 1 or counts.size == 0 or trials < 1:
         raise ValueError(
             f"errors has shape {counts.shape} and trials is {trials}; "
             "errors must be (S,) with S at least 1, and trials at least 1"
         )
-    if counts.min() < 0 or counts.max() > trials:
+    if not ((counts >= 0) & (counts <= trials)).all():
         raise ValueError(f"errors are {counts.tolist()}; each must lie in [0, {trials}]")
-    if (counts != given).any():
-        raise ValueError(f"errors are {given.tolist()}; each must be a count of {trials}, no share")
+    if (counts % 1 != 0).any():
+        raise ValueError(
+            f"errors are {counts.tolist()}; each must be a count of {trials}, no share"
+        )
     generator = np.random.default_rng(seed)
     chosen = draw_seeds(generator, resamples, counts.size)
     luck = generator.random((resamples, 1))

@@ -20,7 +20,7 @@ def stratified_mean(strata: Sequence[ArrayLike]) -> float:
         strata: values (n_i,) of each stratum, such as a task's scores of each training seed.
 
     Raises:
-        ValueError: no strata, or one without values.
+        ValueError: no strata, or one without values, with several axes, or not finite.
     """
     values = [np.asarray(stratum, np.float64) for stratum in strata]
     if not values or any(stratum.ndim != 1 or not stratum.size for stratum in values):
@@ -28,6 +28,7 @@ def stratified_mean(strata: Sequence[ArrayLike]) -> float:
             f"strata have shapes {[stratum.shape for stratum in values]}; each must be (n,) with n "
             "at least 1"
         )
+    _check_finite(values)
     return float(_stratified_means(values))
 
 
@@ -52,18 +53,19 @@ def stratified_interval(
         seed: of the bootstrap's own stream.
 
     Raises:
-        ValueError: no strata, a stratum with fewer than two entries to draw, or a setting out of
-            its range.
+        ValueError: no strata, a stratum with fewer than two entries to draw, of other axes or not
+            finite, or a setting out of its range.
     """
     from scipy.stats import bootstrap
 
     check_confidence(confidence)
     arrays = [np.asarray(stratum, np.float64) for stratum in strata]
-    if not arrays or any(s.ndim not in (1, 2) or s.shape[-1] < 2 for s in arrays):
+    if not arrays or any(s.ndim not in (1, 2) or not s.size or s.shape[-1] < 2 for s in arrays):
         raise ValueError(
             f"strata have shapes {[s.shape for s in arrays]}; each must be (n,) or (n, m), with at "
             "least 2 entries in the last axis"
         )
+    _check_finite(arrays)
     counts = [stratum.shape[-1] for stratum in arrays]
 
     def statistic(*drawn: Ints, axis: int) -> Floats:
@@ -95,6 +97,13 @@ def stratified_interval(
         centre + stretch * (float(interval.low) - centre),
         centre + stretch * (float(interval.high) - centre),
     )
+
+
+def _check_finite(strata: Sequence[Floats]) -> None:
+    """Raise a ValueError where a value is not finite."""
+    for stratum in strata:
+        if not np.isfinite(stratum).all():
+            raise ValueError(f"values must be finite; a stratum has {stratum.tolist()}")
 
 
 def _drawn(stratum: Floats, columns: Ints) -> Floats:

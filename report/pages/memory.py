@@ -221,21 +221,20 @@ def _read_cost(measured: bool) -> str:
 
 def _solved(groups: Sequence[Group]) -> str:
     """What counts as solved, and which trainings stop elsewhere."""
-    later: dict[str, dict[str, set[str]]] = {}  # where -> task -> models
+    later: dict[str, dict[str, list[str]]] = {}  # where -> task -> models
     for group in groups:
-        for record in group.records:
-            share = record.config.get("stop_at", SOLVED)
-            if share != SOLVED:
-                where = "with the budget alone" if share is None else f"at {100 * share:g} %"
-                task = environment(record.env_id, record.env_kwargs)
-                later.setdefault(where, {}).setdefault(task, set()).add(group.label)
+        share = group.first.config.get("stop_at", SOLVED)
+        if share != SOLVED:
+            where = "with the budget alone" if share is None else f"at {100 * share:g} %"
+            task = environment(group.first.env_id, group.first.env_kwargs)
+            later.setdefault(where, {}).setdefault(task, []).append(group.label)
     solving = [
         record for group in groups for record in group.records if record.solved_after is not None
     ]
     tested = [score.success for record in solving if (score := record.at(1)) is not None]
     under = sum(success is not None and success < SOLVED for success in tested)
     others = "; ".join(
-        f"{where} for {listed([f'{_models(len(m))} of {task}' for task, m in models.items()])}"
+        f"{where} for {listed([f'{_models(m)} of {task}' for task, m in models.items()])}"
         for where, models in later.items()
     )
     stops = "Training stops there" + (f" ({others})" if others else "")
@@ -261,8 +260,9 @@ def _seeds(tasks: Sequence[Task]) -> str:
     return f"Each model was trained {least if least == most else f'{least} to {most}'} times."
 
 
-def _models(number: int) -> str:
-    return "one model" if number == 1 else f"{number} models"
+def _models(labels: Sequence[str]) -> str:
+    """The only one by its label, or how many there are."""
+    return labels[0] if len(labels) == 1 else f"{len(labels)} models"
 
 
 def _percent(share: float) -> str:

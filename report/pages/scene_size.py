@@ -3,7 +3,7 @@ of the README."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from report.chance import at_chance, blind_error
 from report.markdown import count, digits, listed, short_revision
@@ -34,6 +34,8 @@ def scaling_blocks(scaling: Scaling | None) -> list[str]:
     begin = ["## How cost grows with the scene", _SCALING]
     if scaling is None:
         return [*begin, f"Not measured yet: {SCALE}."]
+    own_names = {model: model for model in scaling.models}
+    found = [_beside_full_view(scaling), _chance(scaling), _unmeasured(scaling, own_names)]
     return [
         *begin,
         f"`{scaling.env_id}`, products in {scaling.precision}, "
@@ -43,9 +45,7 @@ def scaling_blocks(scaling: Scaling | None) -> list[str]:
         f"{short_revision(scaling.revision)}{_trained_by(scaling)}.",
         f"![Cost and error against the scene's side]({in_docs(SCALING_FIGURE)})",
         scaling_table(scaling),
-        " ".join(
-            filter(None, [_beside_full_view(scaling), _chance(scaling), _unmeasured(scaling)])
-        ),
+        " ".join(filter(None, found)),
     ]
 
 
@@ -101,17 +101,18 @@ def _pixels(sides: Sequence[float]) -> str:
     return f"{listed([f'{side:,}' for side in sides])} pixels"
 
 
-def _unmeasured(scaling: Scaling) -> str:
-    """Which models lack at which sides, and what did not begin to learn."""
+def _unmeasured(scaling: Scaling, called: Mapping[str, str]) -> str:
+    """Which models lack at which sides, and what did not begin to learn; `called` has the name of
+    each model."""
     sides = {point.side for point in scaling.points}
     lacks = {
-        model: sorted(sides - {point.side for point in scaling.of(model)})
+        called[model]: sorted(sides - {point.side for point in scaling.of(model)})
         for model in scaling.models
     }
     lacking = [f"{model} at {_pixels(found)}" for model, found in lacks.items() if found]
     blind = blind_error(scaling.env_id)
     stuck = [
-        f"{point.model} at {_pixels([point.side])} ({count(point.images)} images)"
+        f"{called[point.model]} at {_pixels([point.side])} ({count(point.images)} images)"
         for point in scaling.points
         if blind is not None and point.interval_percent[1] >= blind
     ]
@@ -127,13 +128,13 @@ def scaling_in_short(scaling: Scaling | None) -> str:
         "The agent's training used a curriculum: its first glimpse was near the target at first, "
         "and farther away with success."
     )
-    names = {point.algorithm: point.model for point in scaling.points}
-    named = listed([f'{IN_WORDS[kind]} "{model}"' for kind, model in names.items()])
+    called = {point.model: IN_WORDS[point.algorithm] for point in scaling.points}
+    named = listed([f'{words} "{model}"' for model, words in called.items()])
     found = [
         _beside_full_view(scaling),
         _chance(scaling),
         training,
-        _unmeasured(scaling),
+        _unmeasured(scaling, called),
         f"Other tables call {named}.",
         f"[Costs by part]({PLACE}).",
     ]

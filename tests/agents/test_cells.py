@@ -101,17 +101,15 @@ def test_a_refined_look_goes_to_the_mean_of_the_likeliest_block_and_its_neighbou
     torch.testing.assert_close(joined.mode(), expected.repeat(2, 1))
 
 
-@pytest.mark.parametrize("inside", [False, True])
-def test_a_refined_look_stays_where_a_single_place_can_be_looked_at(inside: bool) -> None:
-    """The widest window is as wide as the scene."""
+def test_a_refined_look_stays_where_a_single_place_can_be_looked_at() -> None:
+    """The widest window is as wide as the scene, and must lie inside."""
     refined = replace(CELLS, refine_looks=True)
-    kwargs = {"scene_size": 48, "inside": inside}
+    kwargs = {"scene_size": 48, "inside": True}
     policy = policy_for("Glimpse/ClutteredGlyphs-v0", refined, **kwargs)
     env = make_vector("Glimpse/ClutteredGlyphs-v0", 4, **kwargs)
     observation, _ = env.reset(seed=0)
-    for deterministic in (True, False):
-        actions, _ = policy.predict(observation, deterministic=deterministic)
-        assert np.isfinite(actions["look"]).all()
+    actions, _ = policy.predict(observation, deterministic=True)
+    np.testing.assert_array_equal(actions["look"], observation["location"])
 
 
 def test_neighbours_are_around_a_block_and_within_it() -> None:

@@ -22,6 +22,7 @@ from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import RunError, open_run
 from glimpse_envs.rendering.frame import layout_of
+from tests.support import baselines
 from tests.support.baselines import model_of
 from tests.support.episodes import CENTRED, CLUTTERED, make_single
 from tests.support.tiny import tiny_config
@@ -108,6 +109,11 @@ def test_a_film_is_of_the_gaze_that_is_scored(
         main([str(control.folder), "--episodes", "2", *film, *gaze])
     scanners = [getattr(policy, "scanner", None) for policy in filmed]
     assert [getattr(scanner, "name", None) for scanner in scanners] == ["raster", None, "random"]
+    filmed.clear()
+    whole = baselines.trained(baselines.tiny_config("dense"), "dense", tmp_path / "whole")
+    beside = ["--gaze", "raster", "--film-with", str(whole.folder)]
+    main([str(control.folder), "--episodes", "2", *film, *beside])
+    assert [policy.view for policy in filmed] == ["glimpse", "full"]
 
 
 def test_a_policy_that_stops_early_is_filmed_as_long_as_it_looks(tmp_path: Path) -> None:

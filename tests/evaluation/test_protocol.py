@@ -232,6 +232,7 @@ def test_the_summary_warns_of_a_fixed_path() -> None:
 
 def test_the_interval_of_a_return_is_printed_where_it_is_not_that_of_the_success() -> None:
     same = evaluate(LeftThenRight(), ENV_ID, budget=1)
+    assert "chosen looks" not in same.summary(), "the first glimpse is not chosen"
     assert same.return_interval is not None
     assert same.return_interval[1] > 0.9, "it is kept"
     assert "\n  return            0.600\n" in same.summary()

@@ -223,12 +223,14 @@ def test_labels_tell_the_length_of_a_training_where_nothing_else_does() -> None:
     lengths: list[dict[str, Any]] = [
         {"weight_decay": 0.0, "minutes": 1.0, "episodes": 3_000_000},
         {"weight_decay": 0.0, "minutes": 3.0, "episodes": 3_000_000},
+        {"weight_decay": 0.0, "minutes": 3.0, "episodes": 50_000},
         {"weight_decay": 0.5, "minutes": None, "episodes": 400_000},
     ]
     (task,) = tasks_of(as_runs([a_record(config=config) for config in lengths]))
     assert [group.label for group in task.groups] == [
         "Reinforce LSTM (weight decay 0, 1 minute)",
-        "Reinforce LSTM (weight decay 0, 3 minutes)",
+        "Reinforce LSTM (weight decay 0, 3 minutes, 3.0 M episodes)",
+        "Reinforce LSTM (weight decay 0, 3 minutes, 50 k episodes)",
         "Reinforce LSTM (weight decay 0.5)",
     ]
 

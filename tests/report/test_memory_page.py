@@ -94,9 +94,9 @@ def test_trainings_that_stop_at_another_share_are_named() -> None:
     assert "Training stops there, so that" in page_of(early)
     late = memory_record(model=SOFT, config=config | {"stop_at": 0.995})
     page = page_of(early, late)
-    assert "Training stops there (at 99.5 % for one model of Copy-v0), so that" in page
+    assert f"Training stops there (at 99.5 % for {SOFT.name} of Copy-v0), so that" in page
     on = memory_record(model=SOFT, config=config | {"stop_at": None})
-    words = "Training stops there (with the budget alone for one model of Copy-v0), so that"
+    words = f"Training stops there (with the budget alone for {SOFT.name} of Copy-v0), so that"
     assert words in page_of(early, on)
 
 
