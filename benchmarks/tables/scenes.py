@@ -171,16 +171,17 @@ SCENES = Table(
         ),
         _row(
             "megapixel-sampling", _MEGAPIXEL, "attention_sampling", "megapixel", priority=6,
-            env_kwargs={"fixed": True, "noise": "over"},
+            minutes=120.0, env_kwargs={"fixed": True, "noise": "over"},
             reference=published(_MEGAPIXEL, 1, SAMPLING),
-            notes="half an hour of a core; the paper's 500 epochs are 2.5 million scenes",
+            notes="as long as the agent; the paper's 500 epochs are 2.5 million scenes",
         ),
         _row(
             "megapixel-selection", _MEGAPIXEL, "patch_selection", "megapixel", priority=6,
+            minutes=120.0,
             # A validation on 1,000 scenes takes minutes.
             env_kwargs={"fixed": True, "noise": "under"}, changes={"validation_episodes": 100},
             reference=published(_MEGAPIXEL, 1, SELECTION),
-            notes="half an hour of a core; the paper's 150 epochs are 750,000 scenes",
+            notes="as long as the agent; the paper's 150 epochs are 750,000 scenes",
         ),
         *(
             _row(
