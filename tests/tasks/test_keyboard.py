@@ -53,7 +53,7 @@ def shortest_solution(env: gym.Env) -> list[tuple[int, ...]]:
     return held
 
 
-@pytest.mark.parametrize("env_id", PLAYED)
+@pytest.mark.parametrize("env_id", PLAYED, indirect=True)
 def test_the_keys_solve_every_tape_and_table(env_id: str) -> None:
     env = gym.make(env_id)
     assert play(env, shortest_solution(env)) == pytest.approx(1.0)
