@@ -199,7 +199,7 @@ WITHOUT_FILES = [
 )
 @pytest.mark.filterwarnings("ignore:The minimal resolution for an image is 36x36")
 @pytest.mark.filterwarnings("ignore:Your observation (glimpse|location|scene) has an unconvention")
-@pytest.mark.parametrize(("env_id", "change"), WITHOUT_FILES)
+@pytest.mark.parametrize(("env_id", "change"), WITHOUT_FILES, indirect=["env_id"])
 def test_stable_baselines3s_checker_passes(env_id: str, change: str) -> None:
     check_env(gym.make(env_id, **CHANGES[change], flat=True))
 

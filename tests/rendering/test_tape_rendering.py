@@ -238,7 +238,7 @@ def test_a_memory_run_is_filmed_to_the_last_symbol(tmp_path: Path) -> None:
     assert (tmp_path / "film.gif").stat().st_size > 0
 
 
-@pytest.mark.parametrize("env_id", MEMORY_IDS)
+@pytest.mark.parametrize("env_id", MEMORY_IDS, indirect=True)
 def test_the_film_of_every_tape_and_table_shows_the_way_to_the_ceiling(env_id: str) -> None:
     frames, total = play(SUITE[env_id], oracle_action)
     assert total == pytest.approx(1.0)
