@@ -67,7 +67,7 @@ def test_an_id_without_a_version_is_no_source(
 
 
 @pytest.mark.learning
-@pytest.mark.parametrize("env_id", [name for name in SUITE if "MNIST" not in name])
+@pytest.mark.parametrize("env_id", [name for name in SUITE if "MNIST" not in name], indirect=True)
 def test_every_argument_of_every_environment_is_explained(
     env_id: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
