@@ -54,8 +54,7 @@ def student_interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or array.size < 2:
         raise ValueError(f"values has shape {array.shape}; it must be (N,) with N at least 2")
-    if not np.isfinite(array).all():
-        raise ValueError(f"values must be finite; got {array.tolist()}")
+    check_finite(array)
     half = _student_quantile(0.5 + confidence / 2, array.size - 1) * float(array.std(ddof=1))
     half /= sqrt(array.size)
     mean = float(array.mean())
@@ -74,8 +73,7 @@ def interquartile_mean(values: ArrayLike) -> float:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"values has shape {array.shape}; it must be (S,) with S at least 1")
-    if not np.isfinite(array).all():
-        raise ValueError(f"values must be finite; got {array.tolist()}")
+    check_finite(array)
     return float(_middle_means(array[None])[0])
 
 
@@ -249,6 +247,12 @@ def _middle_means(rows: Floats, axis: int = 1) -> Floats:
     count = rows.shape[axis]
     middle = np.arange(count // 4, count - count // 4)
     return np.sort(rows, axis=axis).take(middle, axis=axis).mean(axis=axis)
+
+
+def check_finite(values: Floats) -> None:
+    """Raise a ValueError unless all of `values` are finite."""
+    if not np.isfinite(values).all():
+        raise ValueError(f"values must be finite; got {values.tolist()}")
 
 
 def check_confidence(confidence: float) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from glimpse_envs.core.arrays import Floats, Ints
-from glimpse_envs.evaluation.statistics import check_confidence, student_stretch
+from glimpse_envs.evaluation.statistics import check_confidence, check_finite, student_stretch
 
 
 def stratified_mean(strata: Sequence[ArrayLike]) -> float:
@@ -28,7 +28,8 @@ def stratified_mean(strata: Sequence[ArrayLike]) -> float:
             f"strata have shapes {[stratum.shape for stratum in values]}; each must be (n,) with n "
             "at least 1"
         )
-    _check_finite(values)
+    for stratum in values:
+        check_finite(stratum)
     return float(_stratified_means(values))
 
 
@@ -65,7 +66,8 @@ def stratified_interval(
             f"strata have shapes {[s.shape for s in arrays]}; each must be (n,) or (n, m), with at "
             "least 2 entries in the last axis"
         )
-    _check_finite(arrays)
+    for stratum in arrays:
+        check_finite(stratum)
     counts = [stratum.shape[-1] for stratum in arrays]
 
     def statistic(*drawn: Ints, axis: int) -> Floats:
@@ -97,13 +99,6 @@ def stratified_interval(
         centre + stretch * (float(interval.low) - centre),
         centre + stretch * (float(interval.high) - centre),
     )
-
-
-def _check_finite(strata: Sequence[Floats]) -> None:
-    """Raise a ValueError where a value is not finite."""
-    for stratum in strata:
-        if not np.isfinite(stratum).all():
-            raise ValueError(f"values must be finite; a stratum has {stratum.tolist()}")
 
 
 def _drawn(stratum: Floats, columns: Ints) -> Floats:

@@ -106,6 +106,8 @@ def test_a_stratum_weighs_the_same_whatever_the_number_of_its_values() -> None:
     strata = [rng.normal(size=count) for count in (1, 2, 5)]
     repeated = [np.repeat(values, 10 // len(values)) for values in strata]
     assert stratified_mean(strata) == pytest.approx(interquartile_mean(np.concatenate(repeated)))
+    with pytest.raises(ValueError, match="must be finite"):
+        stratified_mean([[1.0, np.nan], [2.0]])
     with pytest.raises(ValueError, match="with n at least 1"):
         stratified_mean([np.zeros(2), np.zeros(0)])
 
