@@ -250,7 +250,7 @@ def _middle_means(rows: Floats, axis: int = 1) -> Floats:
 
 
 def check_finite(values: Floats) -> None:
-    """Raise a ValueError unless all of `values` are finite."""
+    """Raise a ValueError unless all of `values`, of any shape, are finite."""
     if not np.isfinite(values).all():
         raise ValueError(f"values must be finite; got {values.tolist()}")
 
