@@ -24,8 +24,9 @@ from agents.training.loop import train
 from agents.training.precision import fastest_precision
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.result import Evaluation, compare_table
+from glimpse_envs.evaluation.run_errors import RunError
 from glimpse_envs.evaluation.run_lock import writing
-from glimpse_envs.evaluation.runs import RunError, load_policy, open_run
+from glimpse_envs.evaluation.runs import load_policy, open_run
 
 
 @dataclass(frozen=True)

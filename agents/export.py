@@ -15,7 +15,8 @@ from agents.scoring.run_scores import score_run
 from agents.training.command_line import FOLDER, read_options, run_command
 from glimpse_envs.core.files import check_writable, replacing
 from glimpse_envs.evaluation.result import compare_table
-from glimpse_envs.evaluation.runs import Run, RunError, create_run, open_run
+from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.evaluation.runs import Run, create_run, open_run
 from glimpse_envs.evaluation.trust import trust
 
 _POLICY = "policy/"

@@ -92,7 +92,6 @@ def score_runs(config: SuiteConfig) -> SuiteScore:
                     run,
                     split=config.split,
                     episodes=config.episodes,
-                    at_most=False,
                     seed=config.seed,
                     batch_size=config.batch_size,
                     device=config.device,

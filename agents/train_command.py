@@ -106,31 +106,74 @@ def _train_by(
     given = EarlyOptions.read(rest)
     trust(*given.trust)
     start, origin = config_to_start_from(module, name, algorithms, presets, given)
-    name = start.algorithm
-    algorithm = find_algorithm(name, algorithms)
-    length = length_given(algorithm.config, given)
-    resumed = config_to_resume(algorithm.config, given)
-    default = resumed or start
-    if length is not None and default.minutes is not None:
-        if resumed is not None:
-            raise ValueError(
-                f"--{length} has no effect on this run, which is trained for minutes="
-                f"{default.minutes:g}: give greater --minutes to train it longer"
-            )
-        default = replace(default, minutes=None)
-
+    algorithm = find_algorithm(start.algorithm, algorithms)
+    default = _default_config(algorithm, start, given)
+    training = _Training(module, algorithm, start, origin, default, given, prefix)
     first = RunOptions() if presets else RunOptionsWithoutPreset()
 
     def train(config: Any = default, options: RunOptions = first) -> None:
-        if config.env_id == default.env_id:
-            config = replace(config, env_kwargs={**default.env_kwargs, **config.env_kwargs})
-        elif not given.env_kwargs:
-            config = replace(config, env_kwargs={})
-        environment = config.env_id.rpartition("/")[2]
-        short = name.rpartition(":")[2]  # of another package's, module:NAME
-        folder = options.run or Path("runs") / f"{environment}-{prefix}{short}-{config.seed}"
+        training.run(config, options)
+
+    # An empty name makes the option --seed, not --config.seed.
+    kind = algorithm.config
+    join_help_lines(kind, type(first))
+    train.__annotations__["config"] = Annotated[kind, tyro.conf.arg(name="")]
+    train.__annotations__["options"] = Annotated[type(first), tyro.conf.arg(name="")]
+    prog = f"python -m {module} {start.algorithm}"
+    if any(argument.startswith("--tyro-") for argument in rest):
+        # A shell completes commands of one word: of an alias, as docs/training.md has it.
+        prog = f"{module.removesuffix('.__main__')}.{start.algorithm}".replace(".", "-")
+    tyro.cli(train, args=rest, prog=prog, description=kind.__doc__)
+
+
+def _default_config(algorithm: Trainable, start: Any, given: EarlyOptions) -> Any:
+    """Return the config whose fields the options change: that of the run to resume, or `start`;
+    without its minutes where another length is given.
+
+    Raises:
+        ValueError: a run that is trained for minutes is given another length.
+    """
+    resumed = config_to_resume(algorithm.config, given)
+    default = resumed or start
+    length = length_given(algorithm.config, given)
+    if length is None or default.minutes is None:
+        return default
+    if resumed is not None:
+        raise ValueError(
+            f"--{length} has no effect on this run, which is trained for minutes="
+            f"{default.minutes:g}: give greater --minutes to train it longer"
+        )
+    return replace(default, minutes=None)
+
+
+@dataclass(frozen=True)
+class _Training:
+    """A training as a command asks for it.
+
+    Args:
+        module: of the command, `python -m module`.
+        algorithm: the algorithm.
+        start: the config of the preset or record, or the algorithm's own.
+        origin: what `start` is from, in words; None for the algorithm's own.
+        default: the config whose fields the options have changed.
+        given: options that were read before the others.
+        prefix: begins the algorithm's name in a run's default folder.
+    """
+
+    module: str
+    algorithm: Trainable
+    start: Any
+    origin: str | None
+    default: Any
+    given: EarlyOptions
+    prefix: str
+
+    def run(self, config: Any, options: RunOptions) -> None:
+        """Train by `config`, as the options have left it, and say where the run is."""
+        config = self._with_env_kwargs(config)
+        folder = options.run or self._default_folder(config)
         missing = options.resume and not has_run(folder)
-        if missing and given.name_a_run_alone:
+        if missing and self.given.name_a_run_alone:
             raise ValueError(
                 f"there is no run in {folder} to resume, and no settings are given that one could "
                 "begin with: correct --run, or give an --env-id"
@@ -139,18 +182,18 @@ def _train_by(
         def announce(trained: Any) -> None:
             if missing:
                 print(f"there is no run in {folder} to resume: a new one begins")
-            print(plan_of(name, trained, folder), flush=True)
+            print(plan_of(self.start.algorithm, trained, folder), flush=True)
 
         if options.wandb:
             import_wandb()  # before a run is begun that the next attempt would find there
-        with _naming(origin, start, config):
-            run = algorithm.train(
+        with _naming(self.origin, self.start, config):
+            run = self.algorithm.train(
                 config,
                 folder,
                 loggers=options.loggers,
                 resume=options.resume,
                 progress_bar=True,
-                how_to_resume=resume_command(module, config, folder),
+                how_to_resume=resume_command(self.module, config, folder),
                 on_begin=announce,
                 on_interrupt=raise_interrupted,
             )
@@ -160,16 +203,17 @@ def _train_by(
         command = evaluate_command(config, run.folder, run.config.get("policy"))
         print(f"the run is in {run.folder}; evaluate it: {command}")
 
-    # An empty name makes the option --seed, not --config.seed.
-    kind = algorithm.config
-    join_help_lines(kind, type(first))
-    train.__annotations__["config"] = Annotated[kind, tyro.conf.arg(name="")]
-    train.__annotations__["options"] = Annotated[type(first), tyro.conf.arg(name="")]
-    prog = f"python -m {module} {name}"
-    if any(argument.startswith("--tyro-") for argument in rest):
-        # A shell completes commands of one word: of an alias, as docs/training.md has it.
-        prog = f"{module.removesuffix('.__main__')}.{name}".replace(".", "-")
-    tyro.cli(train, args=rest, prog=prog, description=kind.__doc__)
+    def _with_env_kwargs(self, config: Any) -> Any:
+        """Return `config` with the default's arguments of the environment beside those given; of
+        another environment only with those given."""
+        if config.env_id == self.default.env_id:
+            return replace(config, env_kwargs={**self.default.env_kwargs, **config.env_kwargs})
+        return config if self.given.env_kwargs else replace(config, env_kwargs={})
+
+    def _default_folder(self, config: Any) -> Path:
+        environment = config.env_id.rpartition("/")[2]
+        short = self.start.algorithm.rpartition(":")[2]  # of another package's, module:NAME
+        return Path("runs") / f"{environment}-{self.prefix}{short}-{config.seed}"
 
 
 @contextmanager

@@ -10,7 +10,8 @@ from typing import Any, Self
 from agents.algorithms.algorithm import Trainable, find_algorithm
 from agents.training.resuming import BUDGETS, config_from_json, has_run, read_config
 from glimpse_envs.evaluation.records import read_record
-from glimpse_envs.evaluation.runs import Run, RunError, open_run
+from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.evaluation.trust import check_code, check_trusted
 
 Presets = Mapping[str, Sequence[Any]]

@@ -118,7 +118,8 @@ class Baseline(nn.Module, Policy):
         """Load the model of a run from its last checkpoint, in eval mode.
 
         Raises:
-            glimpse_envs.evaluation.runs.RunError: the run or its checkpoint is missing or damaged.
+            glimpse_envs.evaluation.run_errors.RunError: the run or its checkpoint is missing or
+                damaged.
         """
         config = read_config(run, cls.config_class)
         model = cls(Setting.of(config.env_id, config.env_kwargs), config)

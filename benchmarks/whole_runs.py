@@ -5,7 +5,8 @@ from typing import Any
 
 from agents.algorithms.algorithm import Trainable
 from agents.training.schedules import share_done
-from glimpse_envs.evaluation.runs import Run, RunError
+from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.evaluation.runs import Run
 
 HOW = "the same command"
 

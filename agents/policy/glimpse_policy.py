@@ -272,7 +272,8 @@ class GlimpsePolicy(nn.Module, Policy):
         """Load the policy of a run from its last checkpoint.
 
         Raises:
-            glimpse_envs.evaluation.runs.RunError: the run or its checkpoint is missing or damaged.
+            glimpse_envs.evaluation.run_errors.RunError: the run or its checkpoint is missing or
+                damaged.
         """
         import gymnasium as gym
 

@@ -89,7 +89,7 @@ def analyse(run: Run, *, split: str, episodes: int | None, mistakes: int = 20) -
     changes: dict[str, Any] = {} if greatest is None else at_level(greatest)
     policy, _ = policy_of(run)
     witness = Witness(policy)
-    played: dict[str, Any] = {"split": split, "episodes": episodes}
+    played: dict[str, Any] = {"split": split, "episodes": episodes, "at_most": True}
     evaluation = evaluate_run(run, watcher=witness, **played, **changes)
     trace, by_level = witness.trace(), {}
     if levels is not None:

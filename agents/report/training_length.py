@@ -3,7 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from glimpse_envs.evaluation.runs import Run, RunError
+from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.evaluation.runs import Run
 
 
 @dataclass(frozen=True)

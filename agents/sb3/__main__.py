@@ -19,7 +19,8 @@ from agents.training.checkpoints import load_weights
 from agents.training.resuming import read_config
 from glimpse_envs.core.arguments import naming_environment
 from glimpse_envs.evaluation.policy import Policy
-from glimpse_envs.evaluation.runs import Run, RunError
+from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.evaluation.runs import Run
 from glimpse_envs.flat import FlatActions
 
 

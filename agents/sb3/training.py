@@ -41,8 +41,9 @@ from glimpse_envs.adapters.sb3 import make_sb3_env
 from glimpse_envs.core.arguments import naming_environment
 from glimpse_envs.core.files import replacing
 from glimpse_envs.core.pipes import is_terminal
+from glimpse_envs.evaluation.run_errors import CheckpointError
 from glimpse_envs.evaluation.run_lock import writing
-from glimpse_envs.evaluation.runs import CheckpointError, Run
+from glimpse_envs.evaluation.runs import Run
 
 POLICY_CLASS = "agents.sb3.__main__:SB3Policy"
 _PROGRESS = "glimpse_progress.json"  # a file of ours in model.zip

@@ -16,8 +16,9 @@ from torch import Tensor, nn
 
 from agents.policy.glimpse_network import GlimpseNetwork
 from agents.scoring.multiply_adds import LayerMultiplyAdds, MultiplyAdds
+from glimpse_envs.evaluation.acting import as_act
 from glimpse_envs.evaluation.dealing import deal
-from glimpse_envs.evaluation.policy import as_act, as_policy
+from glimpse_envs.evaluation.policy import as_policy
 from glimpse_envs.evaluation.result import Evaluation
 
 SCENES = 16

@@ -17,7 +17,8 @@ from glimpse_envs.evaluation.provenance import git_revision
 from glimpse_envs.evaluation.record import Model, Record, Score, Validation
 from glimpse_envs.evaluation.records import pack
 from glimpse_envs.evaluation.result import Evaluation
-from glimpse_envs.evaluation.runs import Run, RunError
+from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.evaluation.runs import Run
 
 # Decimals of shares and returns.
 DECIMALS = 6

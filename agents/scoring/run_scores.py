@@ -32,7 +32,7 @@ def evaluate_run(
     *,
     split: str = "test",
     episodes: int | None = None,
-    at_most: bool = True,
+    at_most: bool = False,
     gaze: str | None = None,
     actions: Actions | None = None,
     seed: int = 0,
@@ -47,8 +47,7 @@ def evaluate_run(
     Args:
         run: an open run, or its folder.
         split, episodes, at_most, seed, batch_size, progress, watcher: see
-            `glimpse_envs.evaluation.protocol.evaluate`; of a split that has fewer than `episodes`
-            all are played, unless `at_most` is False.
+            `glimpse_envs.evaluation.protocol.evaluate`.
         gaze: "learned" or a scanner of `agents.scoring.scanners.SCANNERS`; None: the gaze of the
             training.
         actions: "likeliest" or "sampled"; None: `usual_actions`. Samples depend on `batch_size`.
@@ -151,7 +150,8 @@ def score_run(
     greatest = scored_level(run)
     if greatest is None or options.keys() & set(LEVEL_ARGUMENTS):
         return [evaluate_run(run, split=split, episodes=episodes, **options)]
-    episodes = EPISODES_PER_LEVEL if episodes is None else episodes
+    if episodes is None:
+        episodes, options = EPISODES_PER_LEVEL, {"at_most": True, **options}
     found = []
     for level in (multiple * greatest for multiple in MULTIPLES):
         if level > greatest and not fits(run, at_level(level)):
@@ -175,7 +175,7 @@ def validate_run(run: Run) -> dict[str, float]:
     greatest = scored_level(run)
     changes: dict[str, Any] = {} if greatest is None else at_level(greatest)
     episodes = run.config["config"]["validation_episodes"]
-    score = evaluate_run(run, split="validation", episodes=episodes, **changes)
+    score = evaluate_run(run, split="validation", episodes=episodes, at_most=True, **changes)
     found = {"validation/return": score.mean_return, "validation/episodes": score.episodes}
     return found if score.success is None else {"validation/success": score.success, **found}
 

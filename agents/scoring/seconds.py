@@ -8,8 +8,9 @@ import numpy as np
 import torch
 
 from agents.scoring.costs import make_evaluated
+from glimpse_envs.evaluation.acting import as_act
 from glimpse_envs.evaluation.dealing import deal
-from glimpse_envs.evaluation.policy import as_act, as_policy
+from glimpse_envs.evaluation.policy import as_policy
 from glimpse_envs.evaluation.result import Evaluation
 
 WARM_UP = 3

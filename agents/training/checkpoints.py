@@ -7,7 +7,8 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from glimpse_envs.evaluation.runs import Run, RunError
+from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.evaluation.runs import Run
 
 
 def flatten(state: dict[str, Any]) -> tuple[dict[str, NDArray], dict[str, Any]]:

@@ -26,7 +26,7 @@ from agents.training.distributed import (
 from agents.training.interrupts import Interrupted
 from glimpse_envs.core.pairs import parse_pairs
 from glimpse_envs.core.pipes import output_of_command
-from glimpse_envs.evaluation.runs import RunError
+from glimpse_envs.evaluation.run_errors import RunError
 from glimpse_envs.sources import SourceError
 from glimpse_envs.wrappers.errors import WrappedEnvError
 

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from torch._C._distributed_c10d import PrefixStore
 from torch.distributed.rendezvous import rendezvous
 
-from glimpse_envs.evaluation.runs import RunError
+from glimpse_envs.evaluation.run_errors import RunError
 
 Value = TypeVar("Value")
 Config = TypeVar("Config")

@@ -7,7 +7,8 @@ from typing import Any
 from torch.utils.tensorboard import SummaryWriter, summary
 
 from agents.training.checkpoints import leaves_of
-from glimpse_envs.evaluation.runs import Run, RunError
+from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.evaluation.runs import Run
 
 
 class Events:

@@ -10,7 +10,8 @@ from agents.training.distributed import processes
 from agents.training.host import hardware_with
 from glimpse_envs.evaluation.from_json import FieldError, from_json
 from glimpse_envs.evaluation.record import Model
-from glimpse_envs.evaluation.runs import Run, RunError, create_run, open_run
+from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.evaluation.runs import Run, create_run, open_run
 from glimpse_envs.evaluation.trust import trust_named, trust_option
 
 Config = TypeVar("Config")

@@ -134,7 +134,8 @@ class CopyMachine(nn.Module):
             cells: of its memory, on which no weight's shape depends; None: those of the training.
 
         Raises:
-            glimpse_envs.evaluation.runs.RunError: the run or its checkpoint is missing or damaged.
+            glimpse_envs.evaluation.run_errors.RunError: the run or its checkpoint is missing or
+                damaged.
             ValueError: there cannot be so few cells.
         """
         config = read_config(run, CopyConfig)

@@ -28,7 +28,7 @@ from glimpse_envs.episodes.description import task_of
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import write_record
-from glimpse_envs.evaluation.runs import RunError
+from glimpse_envs.evaluation.run_errors import RunError
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ from benchmarks.mistakes.scenes import clutter_shares
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.provenance import git_revision
 from glimpse_envs.evaluation.result import Evaluation
-from glimpse_envs.evaluation.runs import Run, RunError
+from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.evaluation.runs import Run
 from report.mistakes import HardScene, Kind, Mistakes
 
 CLUTTER_EDGES = (0.0, 0.01, 0.03, 0.06, 0.1)

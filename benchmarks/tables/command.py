@@ -32,7 +32,7 @@ from benchmarks.tables.view import View
 from benchmarks.tables.worker import LOG, fill, last_lines
 from glimpse_envs.evaluation.provenance import allowed_cores
 from glimpse_envs.evaluation.records import read_record
-from glimpse_envs.evaluation.runs import RunError
+from glimpse_envs.evaluation.run_errors import RunError
 from report.markdown import UNKNOWN, digits
 from report.page import ROOT
 from report.runs import read_runs

@@ -21,8 +21,9 @@ from benchmarks.tables.texts import TEXTS
 from benchmarks.tables.worlds import WORLDS
 from glimpse_envs.core.classes import find_instance
 from glimpse_envs.evaluation.record import NTM_COPY, Record
+from glimpse_envs.evaluation.run_errors import RunError
 from glimpse_envs.evaluation.run_identity import settings_of, settings_of_all
-from glimpse_envs.evaluation.runs import RunError, open_run
+from glimpse_envs.evaluation.runs import open_run
 from glimpse_envs.evaluation.trust import trust
 from report.page import ROOT
 from report.runs import Run, read_runs

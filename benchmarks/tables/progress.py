@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from agents.training.schedules import share_done
 from benchmarks.tables.planning import Task
 from benchmarks.tables.worker import LOG
-from glimpse_envs.evaluation.runs import Run, RunError
+from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.evaluation.runs import Run
 
 
 @dataclass(frozen=True)

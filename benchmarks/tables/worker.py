@@ -21,8 +21,9 @@ from benchmarks.tables.planning import Task, record_of
 from benchmarks.tables.table import ALGORITHMS
 from benchmarks.whole_runs import train_to_end
 from glimpse_envs.evaluation.records import write_record
+from glimpse_envs.evaluation.run_errors import RunError
 from glimpse_envs.evaluation.run_lock import RunBusyError, writing
-from glimpse_envs.evaluation.runs import Run, RunError
+from glimpse_envs.evaluation.runs import Run
 
 LOG = "log.txt"
 """In the run's folder."""

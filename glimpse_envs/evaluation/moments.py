@@ -12,8 +12,9 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from glimpse_envs.episodes.description import ACT, OBSERVATION
+from glimpse_envs.evaluation.acting import as_act
 from glimpse_envs.evaluation.actions import Actions
-from glimpse_envs.evaluation.policy import Observation, Policy, as_act
+from glimpse_envs.evaluation.policy import Observation, Policy
 
 
 @dataclass(frozen=True)

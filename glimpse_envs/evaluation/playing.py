@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from glimpse_envs.core.boxes import in_any_box
 from glimpse_envs.episodes.infos import read_outcome, success_in
+from glimpse_envs.evaluation.acting import Act
 from glimpse_envs.evaluation.endless import check_ends
-from glimpse_envs.evaluation.policy import Act, Action, Observation
+from glimpse_envs.evaluation.policy import Action, Observation
 from glimpse_envs.evaluation.scanpaths import ScanpathDiagnostics, diagnose, latest_location
 
 

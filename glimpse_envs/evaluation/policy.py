@@ -1,30 +1,20 @@
 """What is scored: anything that chooses actions, and what it declares about itself."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from inspect import signature
-from numbers import Number
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
-from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import check_choice, shown
-from glimpse_envs.core.spaces import ordered
-from glimpse_envs.episodes.actions import ActionChecker, as_array
-from glimpse_envs.episodes.description import ACT, describe
-from glimpse_envs.evaluation.observing import form_for
+from glimpse_envs.core.arguments import check_choice
 from glimpse_envs.evaluation.outlook import Outlook
-from glimpse_envs.flat import FlatActions
 
 Observation = dict[str, NDArray[Any]]
 Action = dict[str, NDArray[Any]]
-Act = Callable[[Observation, Any, NDArray[np.bool_], dict[str, Any]], tuple[Action, Any]]
-"""From (observation, state, episode_start, info) to the action and the next state."""
 
 
 class Predicts(Protocol):
@@ -194,71 +184,3 @@ def _check_parameters(policy: Any) -> None:
         raise TypeError(
             f"{what} must take ({', '.join(names)}), by these names; it takes {taken}: {error}"
         ) from error
-
-
-def as_act(policy: Policy, env: gym.Env | VectorEnv, deterministic: bool) -> Act:
-    """Return the function that plays `policy` in `env`, single or batched; a privileged policy is
-    given `info` too.
-
-    Plain actions (see `glimpse_envs.flat.FlatActions`; joint ones where they have one axis) become
-    Dict actions; where the environment's own are plain, they are passed on. A policy with
-    an `observation_space` that is no Dict, as models of Stable-Baselines3 may have, is given the
-    environment's own plain observations, or flat ones. The function raises a TypeError where
-    `predict` returns something else.
-    """
-    description = describe(env)
-    real, plain = description.real_action, description.plain_action
-    form = form_for(policy.observation_space, description)
-    codecs: dict[bool, FlatActions] = {}
-
-    def as_dict(action: Any) -> Action:
-        if isinstance(action, Mapping):
-            return dict(action)
-        if isinstance(action, tuple) and not all(isinstance(one, Number) for one in action):
-            raise TypeError(
-                f"the policy's action is a tuple of {len(action)}; it must be a dict of the parts "
-                f"{', '.join(description.components)}, name -> (n, ...): where it has a state too, "
-                "give the policy itself, with its method predict"
-            )
-        if as_array(action, "the policy's action", ("n", "...")).dtype.kind not in "biuf":
-            raise TypeError(
-                "the policy's action must be a dict of the parts "
-                f"{', '.join(description.components)}, name -> (n, ...), or a plain array as "
-                f"flat=True has it; it is {shown(action)}"
-            )
-        if real is not None:
-            if np.shape(action)[1:] != real.shape:
-                raise ValueError(
-                    f"the policy's action has shape {np.shape(action)}; it must have shape "
-                    f"(n, *{real.shape})"
-                )
-            return {ACT: np.asarray(action)}
-        if isinstance(plain, spaces.Discrete) and np.shape(action)[1:] == (1,):
-            action = np.asarray(action)[:, 0]
-        if plain is not None and np.ndim(action) > 0 and np.shape(action)[1:] == plain.shape:
-            if isinstance(plain, spaces.MultiBinary) and np.isin(action, (0, 1)).all():
-                action = np.asarray(action).astype(plain.dtype)  # Stable-Baselines3's are floats
-            checked = ActionChecker(spaces.Dict({ACT: plain}), len(action))({ACT: action})
-            return {ACT: checked[ACT].astype(plain.dtype)}
-        joint = np.ndim(action) == 1
-        if joint not in codecs:
-            parts = {name: part.space for name, part in description.components.items()}
-            codecs[joint] = FlatActions(ordered(parts), joint)
-        return codecs[joint].decode(action)
-
-    def act(
-        observation: Observation, state: Any, start: NDArray[np.bool_], info: dict[str, Any]
-    ) -> tuple[Action, Any]:
-        extra: dict[str, Any] = {"info": info} if policy.privileged else {}
-        chosen: Any = policy.predict(
-            form.read(observation), state, episode_start=start, deterministic=deterministic, **extra
-        )
-        if not isinstance(chosen, tuple) or len(chosen) != 2:
-            raise TypeError(
-                "predict must return a tuple (action, state), whose state is None where there is "
-                f"none; it returned {shown(chosen)}"
-            )
-        action, state = chosen
-        return as_dict(action), state
-
-    return act

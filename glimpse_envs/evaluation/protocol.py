@@ -24,12 +24,13 @@ from glimpse_envs.core.arguments import (
 from glimpse_envs.env import OF_EVERY_TASK
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.lookup import arguments_of, spec_of
+from glimpse_envs.evaluation.acting import as_act
 from glimpse_envs.evaluation.batches import make_batch
 from glimpse_envs.evaluation.counting import count_episodes
 from glimpse_envs.evaluation.dealing import deal
 from glimpse_envs.evaluation.fitting import check_spaces
 from glimpse_envs.evaluation.playing import Episodes, Watcher, play
-from glimpse_envs.evaluation.policy import Action, Predicts, as_act, as_policy
+from glimpse_envs.evaluation.policy import Action, Predicts, as_policy
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.scanpaths import shows_places
 from glimpse_envs.evaluation.statistics import normalised_score, student_interval, wilson_interval

@@ -9,7 +9,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from glimpse_envs.core.files import check_writable
-from glimpse_envs.evaluation.runs import RunError
+from glimpse_envs.evaluation.run_errors import RunError
 
 _LEFTOVER = re.compile(r"\.(config\.json|metrics\.jsonl|checkpoint\.safetensors|model\.zip)-\w+")
 

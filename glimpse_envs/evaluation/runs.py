@@ -23,13 +23,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from glimpse_envs import __version__
 from glimpse_envs.core.files import naming_file, write_atomically
-from glimpse_envs.evaluation.checksums import changed_file, checksum_of, checksums_of
-from glimpse_envs.evaluation.metric_lines import Number, drop_torn_line, json_number
+from glimpse_envs.evaluation.checkpoints import load_checkpoint, save_checkpoint
+from glimpse_envs.evaluation.checksums import changed_file, checksums_of
+from glimpse_envs.evaluation.metric_lines import Number, drop_torn_line, json_number, whole_lines
 from glimpse_envs.evaluation.provenance import (
     CHECKOUT,
     command_line,
@@ -38,18 +38,11 @@ from glimpse_envs.evaluation.provenance import (
     versions,
 )
 from glimpse_envs.evaluation.run_classes import changed_classes, own_classes
+from glimpse_envs.evaluation.run_errors import CheckpointError, RunError
 from glimpse_envs.evaluation.trust import check_trusted, trust_named
 
 FORMAT = 1
 """Version of the folder's layout; `open_run` refuses any other."""
-
-
-class RunError(RuntimeError):
-    """A run is missing, damaged, of another format, or names a policy that does not exist."""
-
-
-class CheckpointError(RunError):
-    """A checkpoint is missing or damaged."""
 
 
 @dataclass(frozen=True)
@@ -107,12 +100,12 @@ class Run:
         """
         return [
             {name: math.nan if value is None else value for name, value in record.items()}
-            for _, record in self._metric_lines()
+            for _, record in whole_lines(self.metrics_path)
         ]
 
     def cut_metrics(self, step: int) -> None:
         """Drop every line after `step`, so that a resumed run writes each step once."""
-        kept = [line for line, record in self._metric_lines() if record["step"] <= step]
+        kept = [line for line, record in whole_lines(self.metrics_path) if record["step"] <= step]
         if self.metrics_path.exists():
             write_atomically(self.metrics_path, b"".join(kept))
 
@@ -140,16 +133,11 @@ class Run:
         Raises:
             RunError: config.json does not exist any more.
         """
-        from safetensors.numpy import save
-
-        arrays = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
-        text = json.dumps(metadata)
         try:
-            files = json.dumps(checksums_of(*self._files, next_config))
+            files = checksums_of(*self._files, next_config)
         except FileNotFoundError as error:
             raise RunError(f"{self.config_path} was deleted while the run was trained.") from error
-        header = {"metadata": text, "files": files, "sha256": checksum_of(arrays, text + files)}
-        write_atomically(self.checkpoint_path, save(arrays, metadata=header))
+        save_checkpoint(self.checkpoint_path, tensors, metadata, files)
 
     def load_checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return (tensors, metadata) as last saved.
@@ -158,62 +146,20 @@ class Run:
             CheckpointError: there is no checkpoint, or it is truncated or damaged in any bit.
             RunError: config.json or metrics.jsonl was changed since.
         """
-        from safetensors import SafetensorError, safe_open
-
         path = self.checkpoint_path
         if not path.exists():
             raise CheckpointError(
                 f"{self.folder} has no checkpoint yet: {path.name} is not there. "
                 "Train the run until it saves one."
             )
-        cure = "Put back a copy, or delete the file and train the run again."
-        try:
-            with safe_open(path, framework="numpy") as file:
-                header = file.metadata() or {}
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        except (SafetensorError, OSError, ValueError) as error:
-            raise CheckpointError(
-                f"{path} is truncated or damaged: it is not whole safetensors ({error}). {cure}"
-            ) from error
-        if not {"metadata", "sha256"} <= header.keys():
-            raise CheckpointError(
-                f"{path} was not saved by a run: its header should hold 'metadata' and 'sha256', "
-                f"it holds {sorted(header)}. {cure}"
-            )
-        files = header.get("files", "")
-        found = checksum_of(tensors, header["metadata"] + files)
-        if found != header["sha256"]:
-            raise CheckpointError(
-                f"{path} is damaged: its SHA-256 is {found}, not {header['sha256']}. {cure}"
-            )
-        changed = changed_file(json.loads(files), *self._files) if files else None
+        tensors, metadata, files = load_checkpoint(path)
+        changed = changed_file(files, *self._files) if files else None
         if changed is not None:
             raise RunError(
                 f"{changed} was changed or deleted since the checkpoint was saved. Put back a "
                 "copy, or train again."
             )
-        return tensors, json.loads(header["metadata"])
-
-    def _metric_lines(self) -> list[tuple[bytes, dict[str, Any]]]:
-        """Return the whole lines of the metrics, each as bytes and as the record that it holds."""
-        if not self.metrics_path.exists():
-            return []
-        lines = self.metrics_path.read_bytes().splitlines(keepends=True)
-        if lines and not lines[-1].endswith(b"\n"):
-            lines.pop()
-        return [(line, self._read_line(line, number)) for number, line in enumerate(lines, 1)]
-
-    def _read_line(self, line: bytes, number: int) -> dict[str, Any]:
-        try:
-            record = json.loads(line)
-        except ValueError:
-            record = None
-        if not isinstance(record, dict) or not isinstance(record.get("step"), int):
-            raise RunError(
-                f"{self.metrics_path}, line {number} is damaged: it should be a JSON object with "
-                f"an integer 'step', it is {line[:80]!r}. Delete that line."
-            )
-        return record
+        return tensors, metadata
 
 
 def create_run(folder: str | Path, config: Mapping[str, Any]) -> Run:

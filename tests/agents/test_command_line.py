@@ -19,7 +19,8 @@ from agents.train_settings import EarlyOptions
 from agents.training.command_line import run_command
 from agents.training.config import TrainingConfig
 from baselines import train as baselines_train
-from glimpse_envs.evaluation.runs import RunError, open_run
+from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.evaluation.runs import open_run
 from tests.support.episodes import CENTRED
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,8 @@ from agents.evaluate import main
 from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import evaluate_run
 from glimpse_envs.evaluation.records import read_record
-from glimpse_envs.evaluation.runs import Run, RunError, load_policy
+from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.evaluation.runs import Run, load_policy
 from tests.support.baselines import tiny_config as baseline_config
 from tests.support.baselines import trained as trained_baseline
 from tests.support.tiny import tiny_config, tiny_network

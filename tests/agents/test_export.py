@@ -10,7 +10,8 @@ from agents.evaluate import main as evaluate
 from agents.export import export, main
 from agents.scoring.run_scores import evaluate_run
 from glimpse_envs import sources
-from glimpse_envs.evaluation.runs import RunError, open_run
+from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.evaluation.runs import open_run
 from tests.support.tiny import tiny_config
 from tests.support.trainings import trained
 

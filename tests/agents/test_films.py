@@ -19,8 +19,9 @@ from agents.scoring.run_scores import policy_of
 from agents.scoring.scanners import OracleScanner, RasterScanner, ScannedPolicy
 from agents.training.precision import fastest_precision
 from glimpse_envs.evaluation.policy import Policy
+from glimpse_envs.evaluation.run_errors import RunError
 from glimpse_envs.evaluation.run_lock import writing
-from glimpse_envs.evaluation.runs import RunError, open_run
+from glimpse_envs.evaluation.runs import open_run
 from glimpse_envs.rendering.frame import layout_of
 from tests.support import baselines
 from tests.support.baselines import model_of

@@ -7,7 +7,8 @@ import pytest
 
 from agents.algorithms.reinforce import Reinforce
 from agents.scoring.run_scores import evaluate_run
-from glimpse_envs.evaluation.runs import RunError, load_policy, open_run
+from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.evaluation.runs import load_policy, open_run
 from tests.support.episodes import write_images
 from tests.support.tiny import tiny_config
 from tests.support.trainings import trained

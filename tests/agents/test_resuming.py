@@ -20,8 +20,9 @@ from agents.policy.networks import NetworkConfig
 from agents.training.command_line import run_command
 from agents.training.interrupts import finish_on_interrupt
 from agents.training.resuming import config_from_json
+from glimpse_envs.evaluation.run_errors import RunError
 from glimpse_envs.evaluation.run_lock import writing
-from glimpse_envs.evaluation.runs import RunError, open_run
+from glimpse_envs.evaluation.runs import open_run
 from tests.support.episodes import CENTRED
 from tests.support.tiny import tiny_config
 from tests.support.trainings import trained

@@ -32,7 +32,8 @@ from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import evaluate_run
 from glimpse_envs.adapters.sb3 import GlimpseVecEnv, make_sb3_env
 from glimpse_envs.evaluation.record import Model
-from glimpse_envs.evaluation.runs import CheckpointError, Run, RunError, load_policy, open_run
+from glimpse_envs.evaluation.run_errors import CheckpointError, RunError
+from glimpse_envs.evaluation.runs import Run, load_policy, open_run
 from tests.support.episodes import CENTRED, make_vector, write_images
 from tests.support.sb3 import small
 

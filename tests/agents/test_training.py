@@ -15,7 +15,8 @@ import torch
 
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.training import loop
-from glimpse_envs.evaluation.runs import CheckpointError, Run, RunError, create_run, open_run
+from glimpse_envs.evaluation.run_errors import CheckpointError, RunError
+from glimpse_envs.evaluation.runs import Run, create_run, open_run
 from tests.support.episodes import CIRCLE_SQUARE
 from tests.support.marks import first_is_quick
 from tests.support.same_runs import assert_repeats_and_resumes, assert_same_run, metrics_of

@@ -161,9 +161,9 @@ def test_a_validation_plays_all_of_a_smaller_split(tmp_path: Path) -> None:
     config = replace(CONFIG, env_kwargs=register_noise("little_noise", 15))
     run = trained(Reinforce, config, tmp_path, validate=validate_run)
     assert {line["validation/episodes"] for line in validated_lines(run)} == {15}
-    assert score_run(run, split="validation", episodes=1000)[0].episodes == 15
+    assert score_run(run, split="validation", episodes=1000, at_most=True)[0].episodes == 15
     with pytest.raises(ValueError, match=r"episodes is 16; the validation split has 15"):
-        evaluate_run(run, split="validation", episodes=16, at_most=False)
+        evaluate_run(run, split="validation", episodes=16)
 
 
 def test_a_source_without_a_validation_split_is_refused_before_a_run_is_made(

@@ -25,7 +25,8 @@ from baselines.memories.ntm import (
 from baselines.memories.ntm_copy import SCORED_LENGTHS, main, score
 from glimpse_envs.evaluation.record import NTM_COPY
 from glimpse_envs.evaluation.records import read_records
-from glimpse_envs.evaluation.runs import Run, RunError, load_policy, open_run
+from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.evaluation.runs import Run, load_policy, open_run
 from tests.support.same_runs import assert_same_run
 
 TINY = CopyConfig(

@@ -12,7 +12,8 @@ from agents.scoring.films import film_episodes
 from agents.training.loop import train
 from baselines.saliency.__main__ import SaliencyConfig, draw_saliency, main
 from baselines.saliency.overlays import draw_bars, draw_label, draw_map
-from glimpse_envs.evaluation.runs import Run, RunError, load_policy
+from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.evaluation.runs import Run, load_policy
 from glimpse_envs.rendering.palette import PATH, PRESENT
 from tests.support.baselines import tiny_config, trained
 from tests.support.episodes import CENTRED, TRANSLATED

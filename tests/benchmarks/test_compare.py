@@ -27,7 +27,8 @@ from benchmarks.comparison.contenders import A_FEW, ALGORITHMS, CONTENDERS
 from benchmarks.processes import Failure
 from glimpse_envs.evaluation.record import Model, Record, Score
 from glimpse_envs.evaluation.records import read_records
-from glimpse_envs.evaluation.runs import RunError, open_run
+from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.evaluation.runs import open_run
 from tests.support.episodes import CENTRED, CLUTTERED
 from tests.support.trainings import trained
 

@@ -15,7 +15,8 @@ from benchmarks.mistakes.__main__ import MistakesConfig, find_mistakes, main, re
 from benchmarks.mistakes.counting import by_clutter, check_runs, play
 from benchmarks.mistakes.scenes import CHANGED, clutter_shares, deal_scenes
 from glimpse_envs.evaluation.result import Evaluation
-from glimpse_envs.evaluation.runs import Run, RunError
+from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.evaluation.runs import Run
 from report.mistakes import read_mistakes
 from tests.support.episodes import CENTRED, CLUTTERED
 from tests.support.tiny import tiny_config

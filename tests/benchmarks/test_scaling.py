@@ -39,7 +39,7 @@ from benchmarks.scale.part_times import (
 )
 from benchmarks.tables.table import preset
 from glimpse_envs.evaluation.provenance import hardware
-from glimpse_envs.evaluation.runs import RunError
+from glimpse_envs.evaluation.run_errors import RunError
 from report.scaling import Milliseconds, read_scaling, write_scaling
 from tests.support.scaling import a_scaling
 from tests.support.tiny import tiny_config, tiny_network

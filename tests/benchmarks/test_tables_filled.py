@@ -20,9 +20,9 @@ from benchmarks.tables.progress import progress_of
 from benchmarks.tables.worker import LOG, fill
 from glimpse_envs.evaluation.record import NTM_COPY
 from glimpse_envs.evaluation.records import read_records, write_record
+from glimpse_envs.evaluation.run_errors import RunError
 from glimpse_envs.evaluation.run_identity import same_run
 from glimpse_envs.evaluation.run_lock import writing
-from glimpse_envs.evaluation.runs import RunError
 from report.grouping import group_runs
 from report.runs import read_runs
 from tests.support.tables import QUICK, REPEATED

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from glimpse_envs.evaluation.run_errors import RunError
 from glimpse_envs.evaluation.run_lock import writing
-from glimpse_envs.evaluation.runs import RunError
 
 HOLD = """
 import sys

@@ -15,15 +15,8 @@ import pytest
 from numpy.typing import NDArray
 
 from glimpse_envs.evaluation.provenance import git_revision, hardware, versions
-from glimpse_envs.evaluation.runs import (
-    FORMAT,
-    CheckpointError,
-    Run,
-    RunError,
-    create_run,
-    load_policy,
-    open_run,
-)
+from glimpse_envs.evaluation.run_errors import CheckpointError, RunError
+from glimpse_envs.evaluation.runs import FORMAT, Run, create_run, load_policy, open_run
 
 CONFIG = {"policy": "some.module:Policy", "command": "train", "config": {"lr": 1e-3}, "seed": 3}
 

@@ -20,7 +20,8 @@ from agents.report.trace import Trace
 from agents.report.training_length import TrainingLength, training_length
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.result import Evaluation
-from glimpse_envs.evaluation.runs import RunError, create_run
+from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.evaluation.runs import create_run
 from tests.support.episodes import CENTRED
 
 
