@@ -48,8 +48,8 @@ class EvaluateConfig:
     """Number of episodes to play, in the split's order; None: the whole split, or 1,000 at each
     level of a tape or a table."""
     gaze: str | None = None
-    """Choice of looks: learned (by the model), or random, raster or oracle (by a rule); None: as in
-    training."""
+    """Choice of looks: learned (by the model), or static, random, raster or oracle (by a rule);
+    None: as in training."""
     actions: Actions | None = None
     """Actions that are taken, in a film too: likeliest or sampled; None: sampled in Atari games and
     MiniGrid's worlds, where likeliest ones may lead in a circle, and else the likeliest. Models
@@ -163,7 +163,6 @@ def _scored(run: Run, config: EvaluateConfig, **level: Any) -> list[Evaluation]:
         run,
         split=config.split,
         episodes=config.episodes,
-        at_most=config.episodes is None,
         gaze=config.gaze,
         actions=config.actions,
         seed=config.seed,

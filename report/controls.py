@@ -9,7 +9,7 @@ from glimpse_envs.evaluation.run_identity import settings_of_all
 from report.groups import Group
 from report.markdown import environment, listed
 
-_SCANNERS = ("random", "raster", "oracle")
+_SCANNERS = ("static", "random", "raster", "oracle")
 
 
 def controls_of(groups: Sequence[Group]) -> list[str]:

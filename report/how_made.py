@@ -21,6 +21,7 @@ MEANINGS = {
     "it",
     "inhibition of return": "the look head is told where the episode's glimpses have been",
     "wide inhibition of return": "the same; among distant, wide cells a visit has a wider effect",
+    "static glimpses": "a control: the first place is kept, and only answers are learned",
     "random glimpses": "a control: places are uniform, and only answers are learned",
     "raster glimpses": "a control: places follow a raster, and only answers are learned",
     "oracle glimpses": "a control: places are the targets', which nobody tells the others, and "

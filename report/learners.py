@@ -31,8 +31,10 @@ class Learner:
 
     def fits(self, record: Record) -> bool:
         """Whether a record is of a run of this learner."""
+        settings = {"gaze": "learned", **self.settings}
+        config = {"gaze": "learned", **record.config}  # older ones of actor-critic have no gaze
         return record.algorithm == self.algorithms.get(SUITE[record.env_id].family) and all(
-            record.config.get(name) == value for name, value in self.settings.items()
+            config.get(name) == value for name, value in settings.items()
         )
 
 
@@ -42,6 +44,7 @@ def _everywhere(algorithm: str) -> dict[str, str]:
 
 def _control(gaze: str) -> Learner:
     about = {
+        "static": "the first place is kept",
         "random": "places are uniform",
         "raster": "places follow a raster",
         "oracle": "places are the target's, which nobody tells the others",
@@ -59,7 +62,6 @@ LEARNERS = (
         "REINFORCE",
         _everywhere("reinforce"),
         "hard attention by the score function, with a learned baseline",
-        {"gaze": "learned"},
     ),
     Learner(
         "A2C", _everywhere("actor_critic"), "hard attention by actor and critic", {"epochs": 1}
@@ -86,5 +88,5 @@ LEARNERS = (
         {"pictures": "full_view", "tape": "lstm_memory", "table": "lstm_memory"},
         "a residual network of pictures, an LSTM that reads tapes and tables once; no attention",
     ),
-    *map(_control, ("oracle", "raster", "random")),
+    *map(_control, ("oracle", "raster", "random", "static")),
 )

@@ -29,7 +29,6 @@ from agents.algorithms.policy_gradient import (
     mean_where,
 )
 from agents.algorithms.returns import explained_variance
-from agents.episodes.environments import make_parts
 from agents.episodes.rollout import play_episodes, replay_episodes
 from agents.episodes.trajectory import Trajectory
 from agents.policy.networks import core_name
@@ -135,7 +134,7 @@ class ActorCritic(PolicyGradientLearner):
         _check(config)
         # One step, from the policy that played: there is nothing to replay.
         self.plays_once = config.epochs == config.minibatches == 1
-        super().__init__(config, make_parts(config, config.parts))
+        super().__init__(config)
         self.curiosity: Curiosity | None = None
         if config.curiosity is not None:
             refuse_several(f"curiosity={config.curiosity!r}")
@@ -164,7 +163,7 @@ class ActorCritic(PolicyGradientLearner):
                 self.policy,
                 self.choose,
                 precision=config.torch_precision,
-                drop_ended=True,
+                drop_ended=self.scanner is None,
                 generator=self.generator,
             )
         played = self.noted(played)

@@ -64,7 +64,9 @@ def estimate(
 
 def effective_choices(trajectory: Trajectory, config: ActorCriticConfig) -> dict[str, Tensor]:
     """Where each choice that is learned by reward had an effect: name -> (T, B) bool."""
-    return trajectory.effective(looks_learned=True, taught=config.answer_by == "reward")
+    return trajectory.effective(
+        looks_learned=config.gaze == "learned", taught=config.answer_by == "reward"
+    )
 
 
 def decided_where(effective: dict[str, Tensor], like: Tensor) -> Tensor:

@@ -5,15 +5,14 @@ from the reward alone (`answer_by="reward"`); looks always by the score function
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
-from gymnasium.vector import VectorEnv
 from torch import Tensor
 
 from agents.algorithms.learner import AgentConfig, GradientLearner
+from agents.episodes.environments import make_parts
 from agents.episodes.rollout import sample_actions
 from agents.episodes.trajectory import Observation, Trajectory
 from agents.policy.cells import CellsHead
@@ -21,7 +20,15 @@ from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from agents.policy.heads import GaussianHead, LogMoveHead
 from agents.policy.making import policy_maker
 from agents.policy.words import WordsHead
-from agents.training.checks import check_counts, check_finite, check_not_negative, check_positive
+from agents.scoring.scanners import SCANNERS, Scanner
+from agents.training.checks import (
+    check_counts,
+    check_finite,
+    check_not_negative,
+    check_positive,
+    check_unused,
+)
+from agents.training.distributed import processes, rank
 from glimpse_envs.evaluation.record import Gaze, LearnsFrom, Model
 
 _KINDS: dict[type, str] = {
@@ -36,6 +43,9 @@ _KINDS: dict[type, str] = {
 class PolicyGradientConfig(AgentConfig):
     """Options of REINFORCE and of actor-critic."""
 
+    gaze: Gaze = "learned"
+    """Choice of looks while training. learned: by the model; static (the first place throughout),
+    random, raster, oracle: by a rule, as a control, and only the rest is learned."""
     answer_by: Literal["label", "reward"] = "label"
     """Teacher of the answer: the label, by cross-entropy (RAM's hybrid), or the reward alone."""
     look_signal: Literal["reward", "probability", "log_likelihood"] = "probability"
@@ -111,7 +121,9 @@ class PolicyGradientLearner(GradientLearner):
 
     Args:
         config: of the training.
-        env: see `GradientLearner`.
+
+    Attributes:
+        scanner: of the looks, where they go by a rule.
 
     Raises:
         ValueError: the config has an invalid value, or does not fit the environment.
@@ -120,8 +132,14 @@ class PolicyGradientLearner(GradientLearner):
     policy: GlimpsePolicy
     config: PolicyGradientConfig
 
-    def __init__(self, config: PolicyGradientConfig, env: VectorEnv | Sequence[VectorEnv]) -> None:
-        super().__init__(config, env, policy_maker(config.network))
+    def __init__(self, config: PolicyGradientConfig) -> None:
+        learned = config.gaze == "learned"
+        envs = make_parts(config, config.parts if learned else 1)
+        self.scanner: Scanner | None = None
+        if not learned:
+            self.scanner = SCANNERS[config.gaze](envs[0], config.seed)
+            self.scanner.share = rank(), processes()
+        super().__init__(config, envs, policy_maker(config.network))
         try:
             self._check_look_std()
             self._check_signals()
@@ -190,9 +208,12 @@ class PolicyGradientLearner(GradientLearner):
         """Where nothing is taught, the reward, whatever `answer_by` says."""
         return self.config.answer_by if self.description.taught else "reward"
 
-    def agent_model(self, name: str, gaze: Gaze = "learned") -> Model:
+    def agent_model(self, name: str) -> Model:
         """The description of an agent called `name`, by its config's view and `answer_by`, and by
         how it looks and names."""
+        gaze = self.config.gaze
+        if gaze != "learned":
+            name += f", {gaze} glimpses"
         for part, head in self.policy.heads.items():
             if part != "look" or gaze == "learned":
                 name += _KINDS.get(type(head), "")
@@ -214,9 +235,14 @@ class PolicyGradientLearner(GradientLearner):
     ) -> dict[str, Tensor]:
         """Sample what is learned by reward; take the likeliest of what is learned from the
         label."""
-        return sample_actions(
+        action = sample_actions(
             decision, self.policy.components, self.config.answer_by, self.generator
         )
+        if self.scanner is not None:
+            arrays = {name: value.cpu().numpy() for name, value in observation.items()}
+            looks = self.scanner.looks(arrays, step, info)
+            action["look"] = decision.heads["look"].from_env(looks).to(self.device)
+        return action
 
     def schedule_look_std(self, progress: float) -> None:
         """Set the standard deviation of continuous looks for `progress` in [0, 1]."""
@@ -224,12 +250,27 @@ class PolicyGradientLearner(GradientLearner):
         if final is not None:
             self.policy.set_look_std(start + progress * (final - start))
 
+    def state_dict(self) -> dict[str, Any]:
+        scanner = {} if self.scanner is None else self.scanner.state_dict()
+        return {**super().state_dict(), "scanner": scanner}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        super().load_state_dict(state)
+        if self.scanner is not None:
+            self.scanner.load_state_dict(state["scanner"])
+
 
 def check_policy_gradient(config: PolicyGradientConfig, *weights: str) -> None:
     """Raise a `ValueError` where a shared field, or one of the further `weights`, is invalid."""
     check_finite(config, "entropy_weight", "early_answer_weight")
     check_not_negative(config, "look_weight", *weights)
     check_positive(config, "final_look_std")
+    if config.gaze != "learned":
+        check_unused(config, "gaze='learned'", "final_look_std")
+        if config.look_gain:
+            raise ValueError(
+                f"look_gain is for looks that are learned, and gaze={config.gaze!r} goes by a rule"
+            )
     if config.early_answer_weight < 0:
         raise ValueError(
             f"early_answer_weight={config.early_answer_weight} must not be negative: it would "

@@ -26,15 +26,12 @@ from agents.algorithms.policy_gradient import (
     mean_where,
 )
 from agents.algorithms.returns import returns_to_go
-from agents.episodes.environments import make_parts
 from agents.episodes.rollout import play_episodes
-from agents.episodes.trajectory import Observation, Trajectory
-from agents.policy.glimpse_policy import Decision
+from agents.episodes.trajectory import Trajectory
 from agents.policy.networks import core_name
-from agents.scoring.scanners import SCANNERS
 from agents.training.checks import check_unused
-from agents.training.distributed import averages, processes, rank
-from glimpse_envs.evaluation.record import Gaze, Model
+from agents.training.distributed import averages
+from glimpse_envs.evaluation.record import Model
 
 
 @dataclass(frozen=True)
@@ -43,9 +40,6 @@ class ReinforceConfig(PolicyGradientConfig):
 
     algorithm: ClassVar[str] = "reinforce"
 
-    gaze: Gaze = "learned"
-    """Choice of looks while training. learned: by the model; random, raster, oracle: by a rule, as
-    a control, and only answers are learned."""
     baseline: Literal["learned", "none", "moving_average", "leave_one_out"] = "learned"
     """Baseline subtracted from returns. learned: the policy's value; moving_average: that of the
     batches' mean returns (Xu et al. 2015); leave_one_out: the mean return of the scene's other
@@ -154,28 +148,15 @@ class Reinforce(PolicyGradientLearner):
             )
         if config.baseline != "learned":
             check_unused(config, "baseline='learned'", "baseline_weight")
-        if config.gaze != "learned":
-            check_unused(config, "gaze='learned'", "final_look_std")
-        if config.look_gain and config.gaze != "learned":
-            raise ValueError(
-                f"look_gain is for looks that are learned, and gaze={config.gaze!r} goes by a rule"
-            )
         self.average = MovingAverage()
-        self.scanner = None
-        learned = config.gaze == "learned"
-        envs = make_parts(config, config.parts if learned else 1)
-        if not learned:
-            self.scanner = SCANNERS[config.gaze](envs[0], config.seed)
-            self.scanner.share = rank(), processes()
-        super().__init__(config, envs)
+        super().__init__(config)
 
     @property
     def model(self) -> Model:
         name = f"Reinforce {core_name(self.config.network)}"
         if self.config.baseline != "learned":
             name = f"{name}, {BASELINE_NAMES[self.config.baseline]}"
-        gaze = self.config.gaze
-        return self.agent_model(name if gaze == "learned" else f"{name}, {gaze} glimpses", gaze)
+        return self.agent_model(name)
 
     @property
     def baseline(self) -> Baseline | None:
@@ -188,16 +169,6 @@ class Reinforce(PolicyGradientLearner):
             "leave_one_out": partial(leave_one_out, copies=self.config.copies),
         }
         return baselines[self.config.baseline]
-
-    def choose(
-        self, decision: Decision, observation: Observation, info: dict[str, Any], step: int
-    ) -> dict[str, Tensor]:
-        action = super().choose(decision, observation, info, step)
-        if self.scanner is not None:
-            arrays = {name: value.cpu().numpy() for name, value in observation.items()}
-            looks = self.scanner.looks(arrays, step, info)
-            action["look"] = decision.heads["look"].from_env(looks).to(self.device)
-        return action
 
     def learn(self, progress: float) -> dict[str, float]:
         """Play a batch of episodes and descend its losses."""
@@ -230,13 +201,10 @@ class Reinforce(PolicyGradientLearner):
         return {**metrics, **trajectory.summary(), "gradient_norm": norm}
 
     def state_dict(self) -> dict[str, Any]:
-        scanner = {} if self.scanner is None else self.scanner.state_dict()
         average = {"value": self.average.value} if self.config.baseline == "moving_average" else {}
-        return {**super().state_dict(), "scanner": scanner, "moving_average": average}
+        return {**super().state_dict(), "moving_average": average}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         super().load_state_dict(state)
-        if self.scanner is not None:
-            self.scanner.load_state_dict(state["scanner"])
         if self.config.baseline == "moving_average":
             self.average.value = state["moving_average"]["value"]

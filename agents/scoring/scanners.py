@@ -1,4 +1,4 @@
-"""Gaze without learning: at random, along a raster, or, as an oracle, at the target."""
+"""Gaze without learning: still, at random, along a raster, or, as an oracle, at the target."""
 
 from abc import ABC, abstractmethod
 from math import isqrt
@@ -122,6 +122,17 @@ class RandomScanner(Scanner):
         return self.random.uniform(-1, 1, (*size, 2))[own]
 
 
+class StaticScanner(Scanner):
+    """The place of the first glimpse throughout."""
+
+    name = "static"
+
+    def places(
+        self, observation: Observation, step: int, info: dict[str, Any]
+    ) -> NDArray[np.float64]:
+        return _here(observation)
+
+
 class RepeatedScanner(Scanner):
     """The looks of one episode that was scanned before.
 
@@ -181,7 +192,8 @@ class OracleScanner(Scanner):
 
 
 SCANNERS: dict[str, type[Scanner]] = {
-    scanner.name: scanner for scanner in (RandomScanner, RasterScanner, OracleScanner)
+    scanner.name: scanner
+    for scanner in (StaticScanner, RandomScanner, RasterScanner, OracleScanner)
 }
 
 

@@ -17,7 +17,7 @@ LearnsFrom = Literal["label", "reward"]
 Attention = Literal["none", "hard", "soft", "soft_to_hard"]
 """How a model reads what it is shown: as it is; one place at a time, which it chooses; everywhere
 at once, weighted; or softly at first and in one place by the end of its training."""
-Gaze = Literal["learned", "random", "raster", "oracle"]
+Gaze = Literal["learned", "static", "random", "raster", "oracle"]
 """Who chooses an agent's looks: the model, or, as a control, a scanner."""
 
 NTM_COPY = "NTM copy"

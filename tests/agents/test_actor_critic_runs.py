@@ -31,6 +31,7 @@ RUNS: dict[str, ActorCriticConfig] = {
     "ppo_tiles": tiny_actor_critic(**PPO, env_kwargs={"budget": 3, "look": "tiles"}),
     "ppo_copies_stop": tiny_actor_critic(**PPO, copies=2, env_kwargs={"budget": 3, "stop": True}),
     "ppo_kl": tiny_actor_critic(**PPO, target_kl=1e-4, learning_rate=0.01, final_look_std=0.05),
+    "ppo_random_gaze": tiny_actor_critic(**PPO, gaze="random"),
     "ppo_bfloat16": tiny_actor_critic(**PPO, precision="bfloat16", normalise_advantages=True),
 }
 
@@ -41,6 +42,20 @@ def test_equal_seeds_give_equal_runs_and_a_run_resumed_is_the_unbroken_run(
     name: str, tmp_path: Path
 ) -> None:
     assert_repeats_and_resumes(ActorCritic, RUNS[name], tmp_path)
+
+
+def test_looks_by_a_rule_are_not_learned() -> None:
+    """The gradient of their head is that of nothing at all; the answer is learned."""
+    learner = ActorCritic(tiny_actor_critic(**PPO, gaze="raster", answer_by="reward"))
+    before = {name: value.clone() for name, value in learner.policy.state_dict().items()}
+    learner.update(progress=0.5)
+    changed = {
+        name.split(".")[1]
+        for name, value in learner.policy.state_dict().items()
+        if name.startswith("heads.") and (value != before[name]).any()
+    }
+    assert changed == {"answer"}
+    assert learner.model.gaze == "raster"
 
 
 @pytest.mark.learning

@@ -102,7 +102,7 @@ def test_two_runs_are_compared_on_the_same_scenes(
 
 
 def test_looks_are_overridden(run: Run) -> None:
-    gazes = (None, "learned", "random", "raster", "oracle")
+    gazes = (None, "learned", "static", "random", "raster", "oracle")
     scores = {name: evaluate_run(run, episodes=SCENES, gaze=name) for name in gazes}
     np.testing.assert_array_equal(scores[None].successes, scores["learned"].successes)
     assert scores["learned"].mean_return > scores["random"].mean_return + 0.1
@@ -110,7 +110,10 @@ def test_looks_are_overridden(run: Run) -> None:
     assert oracle is not None
     assert oracle.share_on_target == 1.0
     assert oracle.movement == pytest.approx(0.0, abs=1e-6)
-    with pytest.raises(ValueError, match="gaze='sideways' must be one of learned, random"):
+    static = scores["static"].scanpaths
+    assert static is not None
+    assert static.movement == 0.0
+    with pytest.raises(ValueError, match="gaze='sideways' must be one of learned, static, random"):
         evaluate_run(run, gaze="sideways")
 
 

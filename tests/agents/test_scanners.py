@@ -113,6 +113,12 @@ def test_a_raster_of_tiles_sees_each_tile_once() -> None:
     assert {abs(a - b) for a, b in pairwise(tiles)} == {1, 3}
 
 
+@pytest.mark.parametrize("look", LOOKS)
+def test_a_static_gaze_stays(look: str) -> None:
+    places, _ = played("static", CLUTTERED, 50, look=look, budget=4)
+    np.testing.assert_array_equal(places[1:], np.broadcast_to(places[0], places[1:].shape))
+
+
 def test_random_looks_are_uniform() -> None:
     places, _ = played("random", CLUTTERED, 800)
     cells = np.floor((places[1:].reshape(-1, 2) + 1) * 2).astype(int).clip(0, 3)

@@ -159,7 +159,7 @@ def test_copies_share_a_scene() -> None:
     assert (looks != looks[:, :1]).any(dim=-1)[:, 1:].all(), "each copy looks for itself"
 
 
-@pytest.mark.parametrize("gaze", ["random", "raster", "oracle"])
+@pytest.mark.parametrize("gaze", ["static", "random", "raster", "oracle"])
 def test_who_cannot_look_has_no_scanner(gaze: Any) -> None:
     with pytest.raises(ValueError, match=f"'{gaze}'.*no look"):
         Reinforce(tiny_config(gaze=gaze, env_kwargs={"view": "full"}))
