@@ -6,6 +6,7 @@ The settings are the presets', with changes that were compared on validation sce
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -78,12 +79,13 @@ _DESCRIBE = "Glimpse/DescribeScene-v0"
 _PAIR = "Glimpse/DigitPair-v0"
 _SUM = "Glimpse/DigitSum-v0"
 _SEQUENCE = "Glimpse/DigitSequence-v0"
+_SEARCH = "Glimpse/Search-v0"
 _MOVING = "Glimpse/MovingDigit-v0"
 _MEGAPIXEL = "Glimpse/MegapixelMNIST-v0"
 
 
-_RULES = ("random", "raster", "oracle")
-"""What looks go by, in place of being learned."""
+_RULES = {"oracle": 7, "random": 7, "raster": 8, "static": 8}
+"""What looks go by, in place of being learned, and the priority of these rows."""
 
 
 def _row(name: str, env_id: str, algorithm: str, preset_name: str = "pictures", **row: Any) -> Row:
@@ -103,20 +105,52 @@ def _cluttered(side: int) -> Row:
     return _row(name, _CLUTTERED, "reinforce", env_kwargs=kwargs, changes=changes, priority=3)
 
 
+_OF_LOOKS = ("look_gain", "curriculum", "solve_share")
+"""What is for learned looks alone: their credit, and first glimpses near the target."""
+
+
+def _controls(row: Row) -> Iterator[Row]:
+    """Rows that differ from one in the gaze, and in what is for learned looks alone."""
+    changes = {name: value for name, value in row.changes.items() if name not in _OF_LOOKS}
+    for rule, priority in _RULES.items():
+        yield replace(
+            row,
+            name=f"{row.name.removesuffix('-hard')}-{rule}",
+            changes=changes | {"gaze": rule},
+            priority=priority,
+            seeds=1,
+            reference=None,
+        )
+
+
+_PLAYED = (
+    _row("describe-hard", _DESCRIBE, "reinforce", priority=1, changes=_BLIND),
+    _row(
+        "pair-hard", _PAIR, "reinforce", priority=2, changes=_PAIRING,
+        reference=published(_PAIR, 4), notes=DRAM_SCENES,
+    ),
+    _row("sum-hard", _SUM, "reinforce", priority=2, changes=_SUMMING, notes=DRAM_SCENES),
+    _row(
+        "sequence-hard", _SEQUENCE, "reinforce", priority=3,
+        env_kwargs={"scales": 4}, changes=_FINE,
+    ),
+    _row("moving-hard", _MOVING, "reinforce", priority=3),
+    *(_cluttered(side) for side in _BATCHES),
+    _row("search-hard", _SEARCH, "actor_critic", priority=4, changes=_SEARCHING),
+    _row("megapixel-hard", _MEGAPIXEL, "reinforce", priority=5, minutes=120.0, changes=_MAJORITY),
+)  # fmt: skip
+"""The agents' rows; each has controls, whose looks go by a rule."""
+
+
 SCENES = Table(
     "scenes",
     folder="scenes",
     seeds=5,
     rows=(
-        _row("describe-hard", _DESCRIBE, "reinforce", priority=1, changes=_BLIND),
+        *_PLAYED,
         _row("describe-soft", _DESCRIBE, "captioner", priority=1, changes={"blind_memory": True}),
         _row("describe-hard-sighted", _DESCRIBE, "reinforce", priority=7, seeds=1),
         _row("describe-soft-sighted", _DESCRIBE, "captioner", priority=7, seeds=1),
-        _row(
-            "pair-hard", _PAIR, "reinforce", priority=2, changes=_PAIRING,
-            reference=published(_PAIR, 4), notes=DRAM_SCENES,
-        ),
-        _row("sum-hard", _SUM, "reinforce", priority=2, changes=_SUMMING, notes=DRAM_SCENES),
         *(
             _row(
                 f"{name}-hard-context", env_id, "reinforce", priority=2, changes=changes,
@@ -140,12 +174,17 @@ SCENES = Table(
             "moving-soft", _MOVING, "gaussian_window", priority=4,
             changes={"precision": "float32"}, notes="in float32; the hard agent in bfloat16",
         ),
+        _row("sequence-hard-near", _SEQUENCE, "reinforce", priority=7, changes=_FINE, seeds=1),
         _row(
-            "sequence-hard", _SEQUENCE, "reinforce", priority=3,
-            env_kwargs={"scales": 4}, changes=_FINE,
+            "pair-hard-dram", _PAIR, "reinforce", priority=7, seeds=1, notes=DRAM_SCENES,
+            changes={**_PAIRING, "network": replace(_PAIRING["network"], core="dram")},
         ),
-        _row("moving-hard", _MOVING, "reinforce", priority=3),
-        *(_cluttered(side) for side in _BATCHES),
+        *(
+            _row(f"{name}-tiles", env_id, "soft_tiles", priority=7, seeds=1)
+            for name, env_id in (
+                ("pair", _PAIR), ("sum", _SUM), ("sequence", _SEQUENCE), ("moving", _MOVING)
+            )
+        ),
         *(
             _row(
                 f"cluttered-480-{name}", _CLUTTERED, algorithm, priority=4,
@@ -155,19 +194,12 @@ SCENES = Table(
             )
             for name, algorithm in (("full", "full_view"), ("soft", "gaussian_window"))
         ),
+        _row("search-soft", _SEARCH, "pointer", priority=4),
         _row(
-            "search-hard", "Glimpse/Search-v0", "actor_critic", priority=4, changes=_SEARCHING
-        ),
-        _row("search-soft", "Glimpse/Search-v0", "pointer", priority=4),
-        _row(
-            "search-hard-wide", "Glimpse/Search-v0", "actor_critic", priority=4, seeds=1,
+            "search-hard-wide", _SEARCH, "actor_critic", priority=4, seeds=1,
             env_kwargs={"scales": 6}, changes=_SEARCHING,
             notes="the sixth window shows the whole scene from any place; with five, digits that "
             "are far from the gaze are out of sight",
-        ),
-        _row(
-            "megapixel-hard", _MEGAPIXEL, "reinforce", priority=5, minutes=120.0,
-            changes=_MAJORITY,
         ),
         _row(
             "megapixel-sampling", _MEGAPIXEL, "attention_sampling", "megapixel", priority=6,
@@ -185,11 +217,12 @@ SCENES = Table(
         ),
         *(
             _row(
-                f"{name}-{rule}", env_id, "reinforce", priority=8, seeds=1, minutes=10.0,
-                changes={"gaze": rule},
+                f"megapixel-{name}", _MEGAPIXEL, algorithm, priority=8, seeds=1, minutes=120.0,
+                # A batch of large pictures takes seconds; a validation on 1,000 takes minutes.
+                changes={"batch_size": size, "validation_episodes": 100},
             )
-            for name, env_id in (("pair", _PAIR), ("sum", _SUM), ("moving", _MOVING))
-            for rule in _RULES
+            for name, algorithm, size in (("full", "full_view", 4), ("soft", "gaussian_window", 16))
         ),
+        *(control for row in _PLAYED for control in _controls(row)),
     ),
 )  # fmt: skip

@@ -84,6 +84,17 @@ WORLDS = Table(
             priority=1,
             reference=CATCH,
         ),
+        *(
+            Row(
+                name=f"catch-{rule}",
+                env_id="Glimpse/Catch-v0",
+                recipe=FromPreset("worlds", "actor_critic"),
+                changes={"gaze": rule},
+                seeds=1,
+                priority=7,
+            )
+            for rule in ("oracle", "random", "raster", "static")
+        ),
         _search("none"),
         _search("entropy", entropy_weight=0.01),
         _search("icm", curiosity="icm"),
