@@ -4,11 +4,12 @@ of the README."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from report.chance import at_chance, blind_error
 from report.markdown import count, digits, listed, short_revision
 from report.page import in_docs
-from report.scaling import IN_WORDS, Scaling, extremes_table, scaling_table
+from report.scaling import IN_WORDS, ModelName, Scaling, extremes_table, scaling_table
 
 SCALING_FIGURE = "docs/scaling.svg"
 SHORT_FIGURE = "docs/scaling_in_short.svg"
@@ -35,7 +36,7 @@ def scaling_blocks(scaling: Scaling | None) -> list[str]:
     if scaling is None:
         return [*begin, f"Not measured yet: {SCALE}."]
     own_names = {model: model for model in scaling.models}
-    found = [_beside_full_view(scaling), _chance(scaling), _unmeasured(scaling, own_names)]
+    found = [_beside_rivals(scaling), _chance(scaling), _unmeasured(scaling, own_names)]
     return [
         *begin,
         f"`{scaling.env_id}`, products in {scaling.precision}, "
@@ -67,32 +68,46 @@ def _chance(scaling: Scaling) -> str:
     return "" if blind is None else f"Blind guesses are wrong in {blind:.0f} %."
 
 
-def _beside_full_view(scaling: Scaling) -> str:
-    """Which of the agent and the full view errs less at which sides, and how their costs differ."""
-    hard, full = (
+_RIVALS: dict[ModelName, str] = {"full_view": "the full view", "gaussian_window": "soft attention"}
+
+
+def _beside_rivals(scaling: Scaling) -> str:
+    """Where the agent's lines of error and of cost cross those of each other model."""
+    return " ".join(filter(None, (_beside(scaling, rival) for rival in _RIVALS)))
+
+
+def _beside(scaling: Scaling, rival: ModelName) -> str:
+    """Which of the agent and a rival errs less at which sides, and how their costs differ."""
+    called = _RIVALS[rival]
+    hard, other = (
         {point.side: point for point in scaling.points if point.algorithm == algorithm}
-        for algorithm in ("reinforce", "full_view")
+        for algorithm in ("reinforce", rival)
     )
-    sides = sorted(hard.keys() & full.keys())
+    sides = sorted(hard.keys() & other.keys())
     if not sides:
         return ""
     errs_less = {
-        "the full view errs less than the agent": [
-            n for n in sides if full[n].interval_percent[1] < hard[n].interval_percent[0]
+        f"{called} errs less than the agent": [
+            n for n in sides if other[n].interval_percent[1] < hard[n].interval_percent[0]
         ],
-        "the agent errs less than the full view": [
-            n for n in sides if hard[n].interval_percent[1] < full[n].interval_percent[0]
+        f"the agent errs less than {called}": [
+            n for n in sides if hard[n].interval_percent[1] < other[n].interval_percent[0]
         ],
     }
     errors = [f"{model} at {_pixels(found)}" for model, found in errs_less.items() if found]
     alike = [n for n in sides if not any(n in found for found in errs_less.values())]
     errors += [f"their intervals overlap at {_pixels(alike)}"] if alike else []
-    ratios = [
-        f"{digits(full[side].inference.total / hard[side].inference.total, 2)} times as much at "
-        f"{_pixels([side])}"
+    ratios = {n: other[n].inference.total / hard[n].inference.total for n in sides}
+    told = [
+        f"{digits(ratios[side], 2)} times as much at {_pixels([side])}"
         for side in dict.fromkeys((sides[0], sides[-1]))
     ]
-    costs = f"A scene costs the full view {listed(ratios)}."
+    crossed = [
+        f"; the costs cross between {_pixels(pair)}"
+        for pair in pairwise(sides)
+        if (ratios[pair[0]] < 1) != (ratios[pair[1]] < 1)
+    ]
+    costs = f"A scene costs {called} {listed(told)}{''.join(crossed)}."
     return f"After the same time of training {listed(errors)}. {costs}" if errors else costs
 
 
@@ -131,7 +146,7 @@ def scaling_in_short(scaling: Scaling | None) -> str:
     called = {point.model: IN_WORDS[point.algorithm] for point in scaling.points}
     named = listed([f'{words} "{model}"' for model, words in called.items()])
     found = [
-        _beside_full_view(scaling),
+        _beside_rivals(scaling),
         _chance(scaling),
         training,
         _unmeasured(scaling, called),

@@ -17,8 +17,8 @@ _HEAD = """# Speed
 <!-- Drawn by `python -m report` from results/benchmarks; do not edit. -->
 
 Measured by `python -m benchmarks.speed.throughput`, `benchmarks.speed.large_scenes`,
-`benchmarks.speed.adapter`, `benchmarks.speed.training`, `benchmarks.speed.models`,
-`benchmarks.speed.processes` and `benchmarks.scale.device`.
+`benchmarks.speed.catch`, `benchmarks.speed.adapter`, `benchmarks.speed.training`,
+`benchmarks.speed.models`, `benchmarks.speed.processes` and `benchmarks.scale.device`.
 Environments are timed by CPU time with one thread and by wall-clock time with two, and trainings
 by wall-clock time where nothing else is said. Each speed is the best of several
 repeats, in which the programs that are compared take turns; the first start, which compiles, is
@@ -57,6 +57,7 @@ def make_page(folder: Path) -> str:
     sections = (
         ("throughput", _throughput),
         ("large_scenes", _large_scenes),
+        ("catch", _catch),
         ("adapter", _adapter),
         ("training", _training),
         ("models", _models),
@@ -143,6 +144,22 @@ def _large_scenes(record: dict[str, Any]) -> list[str]:
         f"({record['hardware']}, revision {short_revision(record['revision'])}).",
         table(heads, lines),
         f"A look costs {ratio:.1f} times as much as in the small scene.",
+    ]
+
+
+def _catch(record: dict[str, Any]) -> list[str]:
+    speeds = record["steps_per_second"]
+    lines = [
+        (f"{int(rows):,}", _thousands(ours), _thousands(speeds["envpool"][rows]))
+        for rows, ours in speeds["ours"].items()
+    ]
+    return [
+        f"## Compared with EnvPool {record['envpool']}'s Catch\n\nThousands of steps a second on "
+        f"one core ({record['hardware']}, revision {short_revision(record['revision'])}). That is "
+        "DeepMind's, a screen of 10x5 that is shown as a whole; ours is RAM's, 24x24, of which "
+        "each step draws a glimpse of three scales of 6x6.",
+        table(("rows", "glimpse_envs", "EnvPool"), lines),
+        f"Each at its best number of rows, ours takes {record['ratio']:.1f} times as many steps.",
     ]
 
 

@@ -158,3 +158,17 @@ def test_it_is_told_which_errs_less_where_and_what_each_costs() -> None:
     ) in told
     alone = tuple(point for point in points if point.algorithm != "full_view")
     assert "costs the full view" not in scaling_in_short(replace(even, points=alone))
+
+
+def test_it_is_told_between_which_sides_costs_cross() -> None:
+    even = a_scaling()
+    dear = max(even.points, key=lambda point: point.inference.total).inference
+    points = tuple(
+        replace(point, inference=dear)
+        if (point.algorithm, point.side) == ("reinforce", 60)
+        else point
+        for point in even.points
+    )
+    told = scaling_in_short(replace(even, points=points))
+    assert "at 960 pixels; the costs cross between 60 and 120 pixels." in told
+    assert "costs cross" not in scaling_in_short(even)

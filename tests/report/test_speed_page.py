@@ -10,7 +10,7 @@ from report.pages.speed import SHOWN, make_page, speed_in_short
 
 def test_what_was_not_measured_is_told_with_its_command(tmp_path: Path) -> None:
     page = make_page(tmp_path)
-    assert page.count("not measured yet") == 7
+    assert page.count("not measured yet") == 8
     assert "`python -m benchmarks.speed.processes --record`" in page
 
 
@@ -34,6 +34,24 @@ def test_images_a_second_of_several_processes_stand_beside_those_of_one(tmp_path
     page = make_page(tmp_path)
     assert "a batch of 1,024 shared out: 1,000 images a second by one process" in page
     assert "1,500 by 2, 1.50 times as many, by wall-clock time (two cores" in page
+
+
+def test_catch_stands_beside_envpools(tmp_path: Path) -> None:
+    record = {
+        "envpool": "1.1.1",
+        "steps_per_second": {
+            "ours": {"256": 1e6, "1024": 3e6},
+            "envpool": {"256": 7e5, "1024": 7.5e5},
+        },
+        "ratio": 4.0,
+        "hardware": "a core",
+        "revision": "0123456789abcdef",
+    }
+    (tmp_path / "catch.json").write_text(json.dumps(record))
+    page = make_page(tmp_path)
+    assert "## Compared with EnvPool 1.1.1's Catch" in page
+    assert "| 1,024 | 3,000 | 750 |" in page
+    assert "ours takes 4.0 times as many steps" in page
 
 
 def test_each_models_speed_stands_beside_the_peak(tmp_path: Path) -> None:
