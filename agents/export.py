@@ -85,7 +85,8 @@ def _export(config: ExportConfig) -> None:
         size = exported.checkpoint_path.stat().st_size / 1e6
         found = {}
         for name, each in (("run", run), ("weights", exported)):
-            for score in score_run(each, split=config.split, episodes=config.episodes):
+            scores = score_run(each, split=config.split, episodes=config.episodes, at_most=True)
+            for score in scores:
                 level = score.env_kwargs.get("length", "")
                 found[f"{name} {level}".strip()] = score
     print(compare_table(found))

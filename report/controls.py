@@ -9,7 +9,6 @@ from glimpse_envs.evaluation.run_identity import settings_of_all
 from report.groups import Group
 from report.markdown import environment, listed
 
-_OF_LOOKS = ("gaze", "look_gain", "curriculum", "solve_share")
 _SCANNERS = ("static", "random", "raster", "oracle")
 
 
@@ -38,15 +37,14 @@ def is_control(group: Group) -> bool:
 
 
 def settings_but_gaze(groups: Sequence[Group]) -> list[str]:
-    """The settings of each but for its gaze and what is for learned looks alone: equal texts are of
-    a control and its agent."""
+    """The settings of each but for its gaze: equal texts are of a control and its agent."""
     told = settings_of_all(group.first for group in groups)
     return [_but_gaze(group, settings) for group, settings in zip(groups, told, strict=True)]
 
 
 def _but_gaze(group: Group, settings: dict[str, object]) -> str:
     record = group.first
-    rest = {name: value for name, value in settings.items() if name not in _OF_LOOKS}
+    rest = {name: value for name, value in settings.items() if name != "gaze"}
     return json.dumps(
         [record.algorithm, record.env_id, record.env_kwargs, record.budget, rest], sort_keys=True
     )

@@ -52,7 +52,7 @@ def _control(gaze: str) -> Learner:
     return Learner(
         f"REINFORCE, {gaze} glimpses",
         {"pictures": "reinforce"},
-        f"a control: {about}, and only answers are learned",
+        f"a control: {about}, and only the rest is learned",
         {"gaze": gaze},
     )
 

@@ -5,7 +5,7 @@
 EnvPool's is DeepMind's Catch: a screen of 10x5, shown as a whole, and episodes of 9 steps. Ours is
 RAM's: 24x24, of which each step draws a glimpse of three scales of 6x6, and episodes of 24. A
 second is one of CPU time of the whole process, so that EnvPool's own thread counts. The programs
-take turns, and each is judged at its best number of rows.
+take turns, and of each the better of two numbers of rows counts.
 """
 
 from collections.abc import Callable

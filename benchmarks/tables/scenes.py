@@ -105,17 +105,13 @@ def _cluttered(side: int) -> Row:
     return _row(name, _CLUTTERED, "reinforce", env_kwargs=kwargs, changes=changes, priority=3)
 
 
-_OF_LOOKS = ("look_gain", "curriculum", "solve_share")
-"""What is for learned looks alone: their credit, and first glimpses near the target."""
-
-
 def _controls(row: Row) -> Iterator[Row]:
-    """Rows that differ from one in the gaze, and in what is for learned looks alone."""
-    changes = {name: value for name, value in row.changes.items() if name not in _OF_LOOKS}
+    """Rows that differ from one in the gaze, and in the credit that only learned looks have."""
+    changes = {name: value for name, value in row.changes.items() if name != "look_gain"}
     for rule, priority in _RULES.items():
         yield replace(
             row,
-            name=f"{row.name.removesuffix('-hard')}-{rule}",
+            name=f"{row.name.removesuffix('-hard')}-gaze-{rule}",
             changes=changes | {"gaze": rule},
             priority=priority,
             seeds=1,

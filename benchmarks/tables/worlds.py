@@ -86,7 +86,7 @@ WORLDS = Table(
         ),
         *(
             Row(
-                name=f"catch-{rule}",
+                name=f"catch-gaze-{rule}",
                 env_id="Glimpse/Catch-v0",
                 recipe=FromPreset("worlds", "actor_critic"),
                 changes={"gaze": rule},

@@ -39,9 +39,9 @@ _COLUMNS = (
     "bootstrap over seeds and episodes, stretched with fewer than five seeds.",
     "**Steps**. Training episodes times their length, if all have the same length. A step is a "
     "frame.",
-    "**Gaze**. *Learned*: the agent chooses where to look. *Static*: always the middle; *random*: "
-    "a uniformly random location at every step; *raster*: one tile after another. With these three "
-    "only the acts are learned.",
+    "**Gaze**. *Learned*: the agent chooses where to look. In Atari games, *static*: always the "
+    "middle; *random*: a uniformly random location at every step; *raster*: one tile after "
+    "another. With these three only the acts are learned.",
     "**Bonus**. *ICM* and *RND* reward observations that were not predicted, divided by the "
     "standard deviation of the bonus's returns; *entropy* rewards the entropy of the choices.",
     "**Actions**. The likeliest actions are scored; in Atari games and MiniGrid, where these may "

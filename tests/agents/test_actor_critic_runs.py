@@ -14,6 +14,7 @@ from agents.algorithms.actor_critic import (
     ActorCriticConfig,
     episode_losses,
 )
+from agents.episodes.rollout import play_episodes
 from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import evaluate_run
 from agents.train import train_agent
@@ -56,6 +57,25 @@ def test_looks_by_a_rule_are_not_learned() -> None:
     }
     assert changed == {"answer"}
     assert learner.model.gaze == "raster"
+
+
+def test_an_oracle_looks_at_what_a_search_asks_for_in_every_row_under_way() -> None:
+    """Rows that end early are dealt anew, and their oracle's looks with them."""
+    config = tiny_actor_critic(
+        env_id="Glimpse/SearchGlyphs-v0",
+        env_kwargs={},
+        gaze="oracle",
+        answer_by="reward",  # stops are drawn
+        batch_size=64,
+    )
+    learner = ActorCritic(config)
+    played = play_episodes(learner.envs, learner.policy, learner.choose)
+    assert played.targets is not None
+    on_target = played.targets[1:][played.target_mask[1:]]
+    assert len(on_target) > 20
+    assert (on_target == 1).all()
+    assert len(set(played.alive.sum(dim=0).tolist())) > 1, "rows end at different steps"
+    learner.update(progress=0.5)
 
 
 @pytest.mark.learning

@@ -79,6 +79,8 @@ def test_controls_are_told_from_the_learned_gaze() -> None:
     )
     assert scores_of(learned, [control]) == {}
     assert scores_of(random, [control]) == {PICTURES[0]: {0: 0.2}}
+    kept = {name: value for name, value in control.config.items() if name != "gaze"}
+    assert scores_of(learned, [replace(control, config=kept)]) == {PICTURES[0]: {0: 0.2}}
 
 
 def test_learners_are_explained_that_have_runs_and_the_others_named() -> None:
