@@ -5,11 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from glimpse_envs.evaluation.record import Gaze
 from glimpse_envs.evaluation.run_identity import settings_of_all
 from report.groups import Group
 from report.markdown import environment, listed
 
-_SCANNERS = ("static", "random", "raster", "oracle")
+RULES: dict[Gaze, str] = {
+    "static": "the first place is kept",
+    "random": "places are uniform",
+    "raster": "places follow a raster",
+    "oracle": "places are the targets', which nobody tells the others",
+}
+"""Gaze that is not learned -> where it goes."""
+
+
+def about_control(gaze: Gaze) -> str:
+    """What a control of a gaze is, for the lists of models."""
+    return f"a control: {RULES[gaze]}, and only the rest is learned"
 
 
 def controls_of(groups: Sequence[Group]) -> list[str]:
@@ -33,7 +45,7 @@ def controls_of(groups: Sequence[Group]) -> list[str]:
 
 def is_control(group: Group) -> bool:
     """Whether the gaze follows a rule in place of being learned."""
-    return group.first.model.gaze in _SCANNERS
+    return group.first.model.gaze in RULES
 
 
 def settings_but_gaze(groups: Sequence[Group]) -> list[str]:

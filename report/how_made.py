@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from report.controls import RULES, about_control
 from report.groups import Group
 from report.markdown import bullets, environment, listed
 
@@ -21,11 +22,7 @@ MEANINGS = {
     "it",
     "inhibition of return": "the look head is told where the episode's glimpses have been",
     "wide inhibition of return": "the same; among distant, wide cells a visit has a wider effect",
-    "static glimpses": "a control: the first place is kept, and only the rest is learned",
-    "random glimpses": "a control: places are uniform, and only the rest is learned",
-    "raster glimpses": "a control: places follow a raster, and only the rest is learned",
-    "oracle glimpses": "a control: places are the targets', which nobody tells the others, and "
-    "only the rest is learned",
+    **{f"{gaze} glimpses": about_control(gaze) for gaze in RULES},
     "context": "the first glimpse comes with a coarse view of the whole scene",
     "classes from the glimpse": "the digit that a word names is read from the present glimpse, not "
     "from memory",

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from glimpse_envs.evaluation.record import Record
+from glimpse_envs.evaluation.record import Gaze, Record
 from glimpse_envs.suite import SUITE
+from report.controls import RULES, about_control
 
 
 @dataclass(frozen=True)
@@ -42,17 +43,11 @@ def _everywhere(algorithm: str) -> dict[str, str]:
     return {"pictures": algorithm, "tape": algorithm, "table": algorithm}
 
 
-def _control(gaze: str) -> Learner:
-    about = {
-        "static": "the first place is kept",
-        "random": "places are uniform",
-        "raster": "places follow a raster",
-        "oracle": "places are the target's, which nobody tells the others",
-    }[gaze]
+def _control(gaze: Gaze) -> Learner:
     return Learner(
         f"REINFORCE, {gaze} glimpses",
         {"pictures": "reinforce"},
-        f"a control: {about}, and only the rest is learned",
+        about_control(gaze),
         {"gaze": gaze},
     )
 
@@ -88,5 +83,5 @@ LEARNERS = (
         {"pictures": "full_view", "tape": "lstm_memory", "table": "lstm_memory"},
         "a residual network of pictures, an LSTM that reads tapes and tables once; no attention",
     ),
-    *map(_control, ("oracle", "raster", "random", "static")),
+    *map(_control, RULES),
 )

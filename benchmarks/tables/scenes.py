@@ -6,10 +6,10 @@ The settings are the presets', with changes that were compared on validation sce
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from benchmarks.tables.controls import gaze_controls
 from benchmarks.tables.table import FromPreset, Row, Table, preset, published
 from glimpse_envs.vision.sensors.retina import far_scales
 from report.references.pictures import FULL_STRONG
@@ -84,10 +84,6 @@ _MOVING = "Glimpse/MovingDigit-v0"
 _MEGAPIXEL = "Glimpse/MegapixelMNIST-v0"
 
 
-_RULES = {"oracle": 7, "random": 7, "raster": 8, "static": 8}
-"""What looks go by, in place of being learned, and the priority of these rows."""
-
-
 def _row(name: str, env_id: str, algorithm: str, preset_name: str = "pictures", **row: Any) -> Row:
     # "auto" would depend on the machine.
     row["changes"] = {"precision": "bfloat16", **row.get("changes", {})}
@@ -103,20 +99,6 @@ def _cluttered(side: int) -> Row:
     changes["precision"] = "float32"
     name = f"cluttered-{side}"
     return _row(name, _CLUTTERED, "reinforce", env_kwargs=kwargs, changes=changes, priority=3)
-
-
-def _controls(row: Row) -> Iterator[Row]:
-    """Rows that differ from one in the gaze, and in the credit that only learned looks have."""
-    changes = {name: value for name, value in row.changes.items() if name != "look_gain"}
-    for rule, priority in _RULES.items():
-        yield replace(
-            row,
-            name=f"{row.name.removesuffix('-hard')}-gaze-{rule}",
-            changes=changes | {"gaze": rule},
-            priority=priority,
-            seeds=1,
-            reference=None,
-        )
 
 
 _PLAYED = (
@@ -219,6 +201,6 @@ SCENES = Table(
             )
             for name, algorithm, size in (("full", "full_view", 4), ("soft", "gaussian_window", 16))
         ),
-        *(control for row in _PLAYED for control in _controls(row)),
+        *(control for row in _PLAYED for control in gaze_controls(row)),
     ),
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from benchmarks.tables.controls import gaze_controls
 from benchmarks.tables.table import FromPreset, Row, Table
 from glimpse_envs.suite import ATARI, MINIGRID
 from report.references.worlds import CATCH
@@ -71,30 +72,23 @@ def _bonuses() -> dict[str, dict[str, Any]]:
     return {"none": {}, **swept}
 
 
+_CATCH = Row(
+    name="catch",
+    env_id="Glimpse/Catch-v0",
+    recipe=FromPreset("worlds", "actor_critic"),
+    seeds=5,
+    priority=1,
+    reference=CATCH,
+)
+
+
 WORLDS = Table(
     "worlds",
     folder="worlds",
     seeds=3,
     rows=(
-        Row(
-            name="catch",
-            env_id="Glimpse/Catch-v0",
-            recipe=FromPreset("worlds", "actor_critic"),
-            seeds=5,
-            priority=1,
-            reference=CATCH,
-        ),
-        *(
-            Row(
-                name=f"catch-gaze-{rule}",
-                env_id="Glimpse/Catch-v0",
-                recipe=FromPreset("worlds", "actor_critic"),
-                changes={"gaze": rule},
-                seeds=1,
-                priority=7,
-            )
-            for rule in ("oracle", "random", "raster", "static")
-        ),
+        _CATCH,
+        *gaze_controls(_CATCH),
         _search("none"),
         _search("entropy", entropy_weight=0.01),
         _search("icm", curiosity="icm"),

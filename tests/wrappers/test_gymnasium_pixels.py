@@ -34,9 +34,15 @@ def test_a_glimpse_shows_the_pixels_of_gymnasiums_frame_and_no_others(
         rows, columns = (np.flatnonzero(shown.any(axis=axes)) for axes in ((0, 2), (0, 1)))
         window = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
         assert max(shown[0, *window].shape) <= 16  # less where the frame itself is black
+        # With `inside` a look of 1 is half a window from the border.
+        spans = np.array(frame.shape[1::-1]) - 16
+        centre = 8 + (observation["location"] + 1) / 2 * spans
+        corners = np.array([[columns[0], rows[0]], [columns[-1], rows[-1]]])
+        assert np.abs(corners - centre).max() <= 8.6, "half a window, and rounding"
         np.testing.assert_allclose(shown[:, *window], frame[window].transpose(2, 0, 1) / 255)
         frame = plain.step(1)[0]
         observation = env.step({"look": np.array(look, np.float32), "act": 1})[0]
+        np.testing.assert_allclose(observation["location"], look, atol=1e-6)
     plain.close()
     env.close()
 
