@@ -37,8 +37,9 @@ _COLUMNS = (
     "**Success**. Percentage of test episodes with success: an inter-quartile mean over the seeds "
     "(the mean with fewer than four). Its interval, of 95 %, is Wilson's for one run, otherwise a "
     "bootstrap over seeds and episodes, stretched with fewer than five seeds.",
-    "**Steps**. Training episodes times their length, if all have the same length. A step is a "
-    "frame.",
+    "**Steps**. Training episodes times their length, if all have the same length; *at most*: "
+    "times that of the segments into which games and MiniGrid's worlds are cut, the last of which "
+    "may be shorter.",
     "**Gaze**. *Learned*: the agent chooses where to look. In Atari games, *static*: always the "
     "middle; *random*: a uniformly random location at every step; *raster*: one tile after "
     "another. With these three only the acts are learned.",
@@ -135,19 +136,18 @@ def _uncontrolled(groups: Sequence[Group]) -> list[str]:
 
 
 def _catch(group: Group) -> dict[str, str]:
-    steps = _steps(group)
-    return {
-        "model": group.label,
-        **_success(group),
-        "steps": UNKNOWN if steps is None else count(steps),
-    }
+    return {"model": group.label, **_success(group), **_steps(group)}
 
 
-def _steps(group: Group) -> float | None:
-    """Of training, a mean over the seeds; None where episodes may be of any length."""
+def _steps(group: Group) -> dict[str, str]:
+    """Of training, a mean over the seeds, or the most there can have been of segments."""
+    segment = group.first.env_kwargs.get("segment")
+    if segment is not None:
+        most = fmean(record.episodes * segment for record in group.records)
+        return {"steps": f"at most {count(most)}"}
     if any(record.headline.glimpses != record.budget for record in group.records):
-        return None
-    return fmean(record.episodes * record.budget for record in group.records)
+        return {"steps": UNKNOWN}
+    return {"steps": count(fmean(record.episodes * record.budget for record in group.records))}
 
 
 def _success(group: Group) -> dict[str, str]:
@@ -182,6 +182,7 @@ def _game(group: Group) -> dict[str, str]:
         "gaze": gaze if gaze in rules else "learned",
         "actions": group.first.headline.actions,
         **_return(group),
+        **_steps(group),
     }
 
 
@@ -191,7 +192,8 @@ def _bonus(group: Group) -> dict[str, str]:
     if record.env_id == SEARCH:
         return {**model, **_success(group)}
     world = {"world": str(record.env_kwargs.get("world"))}
-    return {**world, **model, "actions": record.headline.actions, **_return(group)}
+    acted = {"actions": record.headline.actions}
+    return {**world, **model, **acted, **_return(group), **_steps(group)}
 
 
 def bonus_of(record: Record) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 NO_CLAIM = (
     "No claim is made against these numbers: RAM does not state where its ball starts and how fast "
-    "it is, and SUGARL trains for a million steps where these agents have an hour of one core."
+    "it is, and SUGARL trains for a million steps, these agents for an hour of one core."
 )
 
 

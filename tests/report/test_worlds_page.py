@@ -26,18 +26,18 @@ def page_of(*records: Record) -> str:
 
 def test_games_are_told_apart_by_their_gaze() -> None:
     text = page_of(a_game("learned", -3.25), a_game("raster", -12.0))
-    assert "| Pong | learned | likeliest | -3.25 | -4.25 to -2.25 | 1 |" in text
-    assert "| Pong | raster | likeliest | -12 | -13 to -11 | 1 |" in text
+    assert "| Pong | learned | likeliest | -3.25 | -4.25 to -2.25 | — | 1 |" in text
+    assert "| Pong | raster | likeliest | -12 | -13 to -11 | — | 1 |" in text
 
 
 def test_seeds_of_a_game_are_one_row_however_long_their_episodes() -> None:
     text = page_of(a_game("static", 1.0), a_game("static", 4.0, seed=1, longest=1200))
-    assert "| Pong | static | likeliest | 2.5 | 1 to 4 | 2 |" in text
+    assert "| Pong | static | likeliest | 2.5 | 1 to 4 | — | 2 |" in text
 
 
 def test_great_scores_have_no_exponent() -> None:
     text = page_of(a_game("learned", 1234.0))
-    assert "| Pong | learned | likeliest | 1,234 | 1,233 to 1,235 | 1 |" in text
+    assert "| Pong | learned | likeliest | 1,234 | 1,233 to 1,235 | — | 1 |" in text
 
 
 def test_the_length_of_training_is_a_mean_over_seeds() -> None:
@@ -59,8 +59,8 @@ def test_scores_by_samples_and_by_likeliest_actions_are_apart() -> None:
         for seed, actions in enumerate(("likeliest", "sampled"))
     ]  # fmt: skip
     text = page_of(*runs)
-    assert "| none | likeliest | 0 | — | 1 |" in text
-    assert "| none | sampled | 1 | — | 1 |" in text
+    assert "| none | likeliest | 0 | — | — | 1 |" in text
+    assert "| none | sampled | 1 | — | — | 1 |" in text
 
 
 def test_bonuses_and_their_weights_are_rows() -> None:
@@ -93,6 +93,12 @@ def test_the_steps_of_training_are_told_where_episodes_are_of_one_length() -> No
     assert "| 24 M | 1 | 1.0 M |" in page(24.0)
     assert "| — | 1 | 1.0 M |" in page(12.5)
     assert "an inter-quartile mean over the seeds" in page(24.0)
+
+
+def test_the_steps_of_segments_are_a_bound() -> None:
+    kwargs = {"game": "Pong", "fovea": 50, "segment": 128}
+    game = a_record(PPO, env_id=ATARI, env_kwargs=kwargs, episodes=10_000)
+    assert "| at most 1.3 M |" in page_of(game)
 
 
 def test_equal_times_are_said_to_be_unequal_episodes() -> None:
