@@ -190,7 +190,8 @@ def test_remaining_is_shown_where_the_limit_is_known() -> None:
         np.testing.assert_array_equal(np.ravel(left), [1, 0.75, 0.5, 0.25, 0])
         batch = gym.make_vec("GlimpseTest/Pixels-v0", num_envs=2, steps=9)
         assert "remaining" in GlimpseVectorWrapper(batch, **OPTIONS).reset()[0]
-        make = partial(gym.make, "GlimpseTest/Pixels-v0", steps=9)
+        # By its spec: from Python 3.14 on, worker processes do not inherit the registry.
+        make = partial(gym.make, gym.spec("GlimpseTest/Pixels-v0"), steps=9)
         expected = GlimpseVectorWrapper(SyncVectorEnv([make] * 2), **OPTIONS)
         found = GlimpseVectorWrapper(AsyncVectorEnv([make] * 2), **OPTIONS)
         assert found.observation_space == expected.observation_space
