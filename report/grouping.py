@@ -73,7 +73,31 @@ def group_runs(runs: Iterable[Run]) -> list[Group]:
             for same, words in zip(variants, differing, strict=True)
         ]
         groups += sorted(named, key=lambda group: group.label)
-    return groups
+    return _told_apart(groups)
+
+
+def _told_apart(groups: Sequence[Group]) -> list[Group]:
+    """`groups` with labels that tell apart, of those with one label, a curriculum that used the
+    targets' places in training, and numbers of episodes in the test."""
+
+    def place(group: Group) -> tuple[str, str, str, str]:
+        record = group.first
+        kwargs = json.dumps(record.env_kwargs, sort_keys=True)
+        return record.env_id, kwargs, group.budget, group.label
+
+    known: dict[tuple[str, str, str, str], list[Group]] = {}
+    for group in groups:
+        known.setdefault(place(group), []).append(group)
+    found = []
+    for group in groups:
+        twins, words = known[place(group)], []
+        if group.curriculum == "distance" and any(t.curriculum != "distance" for t in twins):
+            words.append("curriculum distance")
+        scored = group.first.headline.episodes
+        if any(twin.first.headline.episodes != scored for twin in twins):
+            words.append(f"{scored:,} test episodes")
+        found.append(replace(group, label=_label_with(group.label, words)))
+    return found
 
 
 def tasks_of(runs: Iterable[Run]) -> list[Task]:
@@ -179,24 +203,28 @@ def _settings(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def _told_alike(runs: Sequence[Run], settings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """`settings`, where a run that was trained for the episodes which another saw in its minutes
-    has those of the other."""
+    """`settings`, where a run that was trained for the episodes which others, of other seeds, saw
+    in their minutes has those of the others."""
 
     def key(run: Run, told: dict[str, Any], episodes: int) -> str:
         rest = {name: value for name, value in told.items() if name not in _LENGTHS}
         return digest([_row(run.record), rest, episodes])
 
-    timed = {
-        key(run, told, run.record.episodes): told
-        for run, told in zip(runs, settings, strict=True)
-        if "minutes" in told
-    }
-    return [
-        told
-        if "minutes" in told or "episodes" not in told
-        else timed.get(key(run, told, told["episodes"]), told)
-        for run, told in zip(runs, settings, strict=True)
-    ]
+    timed: dict[str, dict[str, Any]] = {}
+    seeds: dict[str, set[int]] = {}
+    for run, told in zip(runs, settings, strict=True):
+        if "minutes" in told:
+            timed[key(run, told, run.record.episodes)] = told
+            seeds.setdefault(key(run, told, run.record.episodes), set()).add(run.record.seed)
+    alike = []
+    for run, told in zip(runs, settings, strict=True):
+        if "minutes" not in told and "episodes" in told:
+            same = key(run, told, told["episodes"])
+            # The same seed again, on another machine say, is no further seed.
+            if same in timed and run.record.seed not in seeds[same]:
+                told = timed[same]
+        alike.append(told)
+    return alike
 
 
 def _label(run: Run, words: Sequence[str]) -> str:

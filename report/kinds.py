@@ -30,7 +30,7 @@ SEES_OF_CELLS: dict[Kind, str] = {
     "human": "one cell a step",
     "privileged": "all cells in training",
     "addressed": "every cell once, then one a read",
-    "soft_to_hard": "every cell, one a read in the end",
+    "soft_to_hard": "every cell, in tests one a read",
     "soft": "every cell",
     "full": "every cell, no memory",
 }

@@ -38,7 +38,6 @@ from baselines.memories.copy_machine import (
     wrong_bits,
 )
 from baselines.memories.ntm import NTMMemory
-from glimpse_envs.evaluation.provenance import hardware
 from glimpse_envs.evaluation.record import NTM_COPY, Record, Score
 from glimpse_envs.evaluation.records import pack, write_record
 from glimpse_envs.evaluation.runs import Run
@@ -102,7 +101,7 @@ def make_record(run: Run, scores: dict[int, Score], cells: int) -> Record:
         episodes=metadata["episodes"],
         seconds=round(metadata["seconds"], 1),
         cores=1,
-        hardware=hardware(config.threads),
+        hardware=run.config["hardware"],
         revision=run.config["revision"],
         versions=run.config["versions"],
         config=asdict(config),

@@ -16,7 +16,8 @@ LearnsFrom = Literal["label", "reward"]
 """What answers, if there are any, are learned from: `info["target"]`, or the reward alone."""
 Attention = Literal["none", "hard", "soft", "soft_to_hard"]
 """How a model reads what it is shown: as it is; one place at a time, which it chooses; everywhere
-at once, weighted; or softly at first and in one place by the end of its training."""
+at once, weighted; or softly at first in its training, then ever more often in one place, and always
+there in tests."""
 Gaze = Literal["learned", "static", "random", "raster", "oracle"]
 """Who chooses an agent's looks: the model, or, as a control, a scanner."""
 

@@ -12,6 +12,8 @@ from glimpse_envs.core.arrays import Bools, Floats, Ints
 
 # Counts drawn at a time by the bootstrap: 4 M int64 cells are 32 MB. It does not change the result.
 CHUNK_CELLS = 4_000_000
+RARE = 3.0
+"""Mean number of a seed's errors, or successes, below which these are rare."""
 
 CLAIM_SEEDS, CLAIM_EPISODES = 5, 10_000
 """The fewest seeds of a claim. With fewer the bootstrap over them is stretched (`_stretch`)."""
@@ -35,11 +37,16 @@ def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tu
         raise ValueError(f"successes is {successes}; it must be from 0 to {trials}")
     if successes != int(successes):
         raise ValueError(f"successes is {successes}; it must be a count of {trials}, not a share")
-    share, z = successes / trials, normal_quantile(0.5 + confidence / 2)
+    return _score_interval(successes / trials, trials, confidence)
+
+
+def _score_interval(share: float, trials: int, confidence: float) -> tuple[float, float]:
+    """Wilson's score interval of a `share` of `trials`."""
+    z = normal_quantile(0.5 + confidence / 2)
     spread = z * sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2)
     middle, scale = share + z**2 / (2 * trials), 1 + z**2 / trials
-    low = 0.0 if successes == 0 else (middle - spread) / scale
-    high = 1.0 if successes == trials else (middle + spread) / scale
+    low = 0.0 if share == 0 else (middle - spread) / scale
+    high = 1.0 if share == 1 else (middle + spread) / scale
     return low, high
 
 
@@ -86,8 +93,9 @@ def bootstrap_interval(
     image is drawn for all of them at once. In simulations with five seeds it covers 93 % instead of
     95 % where the seeds differ much more than by chance, and more than 95 % elsewhere. With two,
     three and four such seeds it would cover 78, 86 and 94 %. Their part of the interval is
-    therefore stretched as in Student's interval, which then covers 96, 97 and 98 %. Where no seed
-    errs, or all always do, nothing varies, and the interval is Wilson's for one seed's images.
+    therefore stretched as in Student's interval, which then covers 96, 97 and 98 %. Where a seed
+    has fewer than three errors on average, or fewer than three successes, Wilson's interval of this
+    average for one seed's images is joined; alone, the bootstrap would stay near 0 or 1.
 
     Args:
         correct: (S, N) bool, whether the run with seed s answered image n rightly.
@@ -202,12 +210,18 @@ def replicate_means(rates: Floats, chosen: Ints, of_seeds: Floats, confidence: f
 def _percentiles(
     rates: Floats, chosen: Ints, of_seeds: Floats, trials: int, confidence: float
 ) -> tuple[float, float]:
-    """Percentile interval of the `replicate_means` of seeds with so many `trials` each."""
-    if of_seeds.min() == of_seeds.max() and of_seeds[0] in (0.0, 1.0):
-        return wilson_interval(trials * int(of_seeds[0]), trials, confidence)
+    """Percentile interval of the `replicate_means` of seeds with so many `trials` each.
+
+    Where errors, or successes, are rare, the inter-quartile mean of most replicates is exactly 0,
+    or 1, though the seeds' mean is not: Wilson's interval of one seed with that mean is joined.
+    """
     tail = (1 - confidence) / 2
     means = replicate_means(rates, chosen, of_seeds, confidence)
     low, high = np.quantile(means, [tail, 1 - tail])
+    mean = float(of_seeds.mean())
+    if trials * min(mean, 1 - mean) < RARE:
+        least, most = _score_interval(mean, trials, confidence)
+        low, high = min(low, least), max(high, most)
     return float(low), float(high)
 
 

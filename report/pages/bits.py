@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from report.groups import Group, hardware_of
-from report.markdown import listed, minutes, table
+from report.markdown import UNKNOWN, listed, minutes, table
 from report.page import Places
 from report.runs import record_links
 
@@ -37,13 +37,15 @@ def _blocks(group: Group, places: Places, page: str) -> list[str]:
     more = (
         "" if cells == config["cells"] else f", with {cells} cells, which change no weight's shape"
     )
+    fewest, most = group.first.levels or (UNKNOWN, UNKNOWN)
     rows = []
-    for level in sorted({score.level for score in scores if score.level is not None}):
+    levels = sorted({score.level for score in scores if score.level is not None})
+    for level in levels:
         alike = [score for score in scores if score.level == level]
         wrong = [score.costs["wrong_bits"] for score in alike]
         rows.append([
             str(level),
-            str(8 * level),
+            str(config["bits"] * level),
             f"{fmean(wrong):.2f}",
             f"{min(wrong):.2f} to {max(wrong):.2f}",
             f"{max(score.costs['wrong_bits_greatest'] for score in alike):.0f}",
@@ -52,7 +54,8 @@ def _blocks(group: Group, places: Places, page: str) -> list[str]:
         ])  # fmt: skip
     return [
         f"A neural Turing machine with a memory of {config['cells']} cells is trained to copy "
-        f"random 8-bit vectors, 1 to 20 of them, and tested on 10 to 120 of them{more} ({COPY}; "
+        f"random {config['bits']}-bit vectors, {fewest} to {most} of them, and tested on "
+        f"{levels[0]} to {levels[-1]} of them{more} ({COPY}; "
         f"{seeds}{doubt}, {minutes(group.core_minutes)} core-minutes{each}{clock}, "
         f"{tested} test sequences of each length). *Wrong bits* is the mean number of wrong bits "
         "in a sequence, followed by the range of this mean over the seeds and by the greatest "

@@ -49,7 +49,8 @@ here on the same sequences, with the same evaluation."""
 _COLUMNS = (
     "**Sees**. Hard attention sees one cell at each step. A soft memory takes a weighted sum over "
     "all cells at each read. A hard key-value memory stores the whole sequence and then samples "
-    "one cell at each read; *soft to hard* begins with soft reads and ends with sampled ones. "
+    "one cell at each read; *soft to hard* begins with soft reads, of which ever more are "
+    "sampled. A training that stops at 99 % may end before most are; in tests each reads one cell. "
     "Without a memory, a network is shown the sequence and then answers.",
     "**Answer by**. How answers are learned: from the *label*, by cross-entropy, or from the "
     "*reward* alone. The moves of hard attention are learned from the reward in both cases.",

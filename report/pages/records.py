@@ -87,8 +87,14 @@ def command_of(run: Run, places: Places) -> str:
     if record.command.startswith("python -m ") and _is_there(record.command, places):
         return record.command
     if record.env_id == NTM_COPY:
-        minutes = f"{record.config['minutes']:g}"
-        command = f"python -m baselines.memories.ntm_copy --seed {record.seed} --minutes {minutes}"
+        config, defaults = record.config, record.defaults
+        changed = {name: config[name] for name in defaults if config[name] != defaults[name]}
+        settings = {"seed": record.seed, "minutes": config["minutes"], **changed}
+        options = [
+            f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}")
+            for name, value in settings.items()
+        ]
+        command = " ".join(["python -m baselines.memories.ntm_copy", *options])
         cells = record.env_kwargs.get("cells")
         return command if cells is None else f"{command} --scored-cells {cells}"
     return f"python -m {_command(record)} --from-record {places.link(run.file, README)}"

@@ -17,7 +17,7 @@ from report.controls import controls_of
 from report.figures.results import draw_results
 from report.grouping import group_runs
 from report.groups import FEW_SEEDS, Group, compare, hardware_of, score_cells
-from report.how_made import meanings_blocks
+from report.how_made import meanings_blocks, training_blocks
 from report.markdown import UNKNOWN, bullets, count, environment, listed, setting, short, table
 from report.page import Places, Published, in_docs, page_of
 from report.pages.readme_rows import MAIN_ID, readme_rows
@@ -101,6 +101,7 @@ def results_page(groups: Sequence[Group], places: Places) -> str:
     ids = dict.fromkeys([*known, *(group.first.env_id for group in groups)])
     blocks = [_HEAD, "## Error by glimpses", _figure(in_docs(FIGURE)), _CAPTION]
     blocks += ["## How to read the tables", bullets(_COLUMNS), *meanings_blocks(groups)]
+    blocks += training_blocks(groups)
     for env_id in ids:
         blocks += [f"## {short(env_id)}", table(HEADER, _rows_of(env_id, groups, places))]
     return page_of([*blocks, *_footnotes(groups)])

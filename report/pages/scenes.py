@@ -45,7 +45,7 @@ _COLUMNS = (
     "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and scenes, "
     "stretched with fewer than five seeds.",
     "**Mean return**, where it is not the share of success: what the environment pays in an "
-    "episode, such as an equal share for each frame that is named rightly, or each word.",
+    "episode, such as an equal share for each frame that is named rightly, or each answer in turn.",
     "**Episodes**: of training, the mean over the seeds. A budget is in core-minutes, in which a "
     "machine that is slower, or busy, sees fewer; further seeds are trained for the episodes of "
     "the first, but for those whose records have minutes.",
@@ -103,10 +103,11 @@ def _table(task: Task, places: Places) -> str:
 
 def _pays_for_success(task: Task) -> bool:
     """Whether returns are the share of success, as far as they are recorded."""
-    returns = [
-        (group.mean_return, 1 - group.error / 100) for group in task.groups if group.has_success
-    ]
-    return all(mean is None or abs(mean - success) < 1e-3 for mean, success in returns)
+    means = [(g.mean_return, g.mean(lambda r: r.headline.success)) for g in task.groups]
+    return all(
+        earned is None or success is None or abs(earned - success) < 1e-3
+        for earned, success in means
+    )
 
 
 def _not_begun(task: Task) -> list[str]:

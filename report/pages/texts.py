@@ -49,7 +49,7 @@ _COLUMNS = (
     FEW_SEEDS,
 )
 
-_HELD_OUT = KINDS[0].validated
+_LEAST, _MOST = (choose(kind.validated for kind in KINDS) for choose in (min, max))
 _BLIND = [
     f"{100 * kind.by_question / QUESTIONS:.0f} % of kind {number}"
     for number, kind in enumerate(KINDS, 1)
@@ -57,10 +57,10 @@ _BLIND = [
 ]
 _BABI = f"""## bAbI
 
-The questions of the test files, after {QUESTIONS - _HELD_OUT} training questions of the same kind
-(Weston et al. 2015); {_HELD_OUT} more choose when to stop. The question alone tells more than the
-most frequent answer in some kinds: answers that fit the training's questions, without reading, are
-right in {listed(_BLIND)}."""
+The questions of the test files, after {QUESTIONS - _MOST} to {QUESTIONS - _LEAST} training
+questions of the same kind (Weston et al. 2015); {_LEAST} to {_MOST} more choose when to stop. The
+question alone tells more than the most frequent answer in some kinds: answers that fit the
+training's questions, without reading, are right in {listed(_BLIND)}."""
 
 
 def publish(places: Places) -> Published:

@@ -110,6 +110,21 @@ def test_the_interval_of_few_seeds_covers_the_truth_too(seeds: int) -> None:
     assert held >= 93
 
 
+def test_rare_errors_of_many_seeds_are_not_taken_for_none() -> None:
+    """Most seeds make no error; the inter-quartile mean of most replicates is then exactly 0."""
+    random, truth, covered = np.random.default_rng(0), 0.3 / 1_000, 0
+    for _ in range(20):
+        low, high = bootstrap_interval(random.random((20, 1_000)) >= truth, resamples=200)
+        covered += low <= truth <= high
+    assert covered >= 18
+
+
+def test_one_more_error_makes_no_tighter_interval() -> None:
+    limits = [bootstrap_interval_from_counts([0, 0, 0, 0, n], 10_000)[1] for n in range(4)]
+    assert limits == sorted(limits)
+    assert limits[0] == pytest.approx(wilson_interval(0, 10_000)[1])
+
+
 def test_bootstrap_does_not_depend_on_the_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
     correct = _bits(6, 300, 0.2)
     whole = bootstrap_interval(correct, resamples=501)

@@ -235,6 +235,25 @@ def test_labels_tell_the_length_of_a_training_where_nothing_else_does() -> None:
     ]
 
 
+def test_a_seed_that_was_trained_again_is_no_further_seed() -> None:
+    timed = [a_record(seed=s, config={"minutes": 10.0}, episodes=1_000) for s in (0, 1)]
+    again, further = (a_record(seed=s, config={"episodes": 1_000}, episodes=1_000) for s in (0, 2))
+    groups = group_runs(as_runs([*timed, again, further]))
+    assert sorted([record.seed for record in group.records] for group in groups) == [[0], [0, 1, 2]]
+
+
+def test_labels_tell_a_curriculum_that_knew_the_target_and_other_numbers_of_episodes() -> None:
+    near = a_record(config={"curriculum": "distance"})
+    assert [group.label for group in group_runs(as_runs([near]))] == ["Reinforce LSTM"]
+    fewer = a_record(seed=1, score={"episodes": 1_000})
+    labels = [group.label for group in group_runs(as_runs([near, a_record(), fewer]))]
+    assert sorted(labels) == [
+        "Reinforce LSTM (1,000 test episodes)",
+        "Reinforce LSTM (10,000 test episodes)",
+        "Reinforce LSTM (curriculum distance, 10,000 test episodes)",
+    ]
+
+
 def test_settings_and_arguments_share_a_labels_brackets() -> None:
     records = [
         a_record(env_kwargs={"scales": 4}, config={"minutes": minutes}) for minutes in (4.0, 10.0)

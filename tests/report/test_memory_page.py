@@ -125,7 +125,7 @@ def test_key_value_memories_stand_side_by_side() -> None:
     page = page_of(*(memory_record(model=model) for model in models))
     assert {name: row_of(page, f"| {name} |")["sees"] for name in kinds} == {
         "Hard": "every cell once, then one a read",
-        "Soft-to-hard": "every cell, one a read in the end",
+        "Soft-to-hard": "every cell, in tests one a read",
         "Soft": "every cell",
     }
 
@@ -149,7 +149,7 @@ def test_a_copy_with_a_larger_memory_stands_apart() -> None:
     larger = replace(bits_record(wrong=0.0), env_kwargs={"cells": 512})
     page = page_of(bits=[bits_record(), larger])
     assert page.count("with a memory of 128 cells is trained") == 2
-    assert page.count("tested on 10 to 120 of them, with 512 cells,") == 1
+    assert page.count("tested on 20 to 120 of them, with 512 cells,") == 1
     wrong = [line.split(" | ")[2] for line in page.splitlines() if line.startswith("| 120 | 960")]
     assert wrong == ["3.00", "0.00"]
 

@@ -111,6 +111,12 @@ def test_a_claim_from_short_trainings_needs_ten_seeds() -> None:
         assert row_of(block(*records), "| Reinforce LSTM |")[5] == paper
 
 
+def test_training_that_knew_the_target_is_told_beside_the_claim() -> None:
+    near = [a_record(config={"curriculum": "distance"}, seed=seed) for seed in range(5)]
+    assert "curriculum `distance`" in block(*near)
+    assert "curriculum `distance`" not in block(a_record())
+
+
 def test_arguments_of_the_environment_stand_with_the_model() -> None:
     text = block(on_mnist(env_id="Glimpse/CenteredMNIST-v0", budget=7, env_kwargs=OVERHANG))
     assert row_of(text, "| Reinforce LSTM, overhang 2 |")[1] == "7"

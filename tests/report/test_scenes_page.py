@@ -67,6 +67,19 @@ def test_what_has_not_begun_to_learn_is_named(tmp_path: Path) -> None:
     assert REINFORCE.name not in said
 
 
+def test_returns_that_are_the_share_of_success_have_no_column(tmp_path: Path) -> None:
+    """Also where seeds differ, whose error is an inter-quartile mean."""
+    folder = tmp_path / "results" / FOLDER
+    for seed, error in enumerate((8.0, 9.0, 9.0, 12.0)):
+        write_record(a_record(error=error, seed=seed, env_id=PAIR), folder)
+    assert "| mean return |" not in page_of(tmp_path)
+    write_record(
+        a_record(CAPTIONER, env_id=PAIR, score={"mean_return": 3.0, "return_interval": (2.0, 4.0)}),
+        folder,
+    )
+    assert "| mean return |" in page_of(tmp_path)
+
+
 def test_a_target_s_place_that_training_knew_is_told(tmp_path: Path) -> None:
     folder = tmp_path / "results" / FOLDER
     write_record(a_record(env_id=PAIR, config={"curriculum": None}), folder)

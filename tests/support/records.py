@@ -144,7 +144,11 @@ def bits_record(seed: int = 0, wrong: float = 0.5) -> Record:
         for level in (20, 40, 80, 120)
     ]  # fmt: skip
     fields = {"env_id": NTM_COPY, "seed": seed, "levels": (1, 20), "scores": tuple(scores)}
-    fields |= {"budget": 1, "seconds": 1_200.0, "config": {"minutes": 20.0, "cells": 128}}
+    fields |= {
+        "budget": 1,
+        "seconds": 1_200.0,
+        "config": {"minutes": 20.0, "cells": 128, "bits": 8},
+    }
     return _record(_everything("NTM LSTM", "soft"), fields)
 
 
