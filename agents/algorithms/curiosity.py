@@ -5,8 +5,9 @@ predict a fixed random one. `icm`: the intrinsic curiosity module (Pathak et al.
 a forward model in features from which an inverse model predicts the action. Bonuses are divided by
 the running deviation of their returns, as RND's are.
 
-Departures: bonuses end with the episode and share the critic of the rewards; observations are first
-normalised by the first batch, not by random play before the training.
+Departures: bonuses end with the episode and share the critic of the rewards, whose value, below a
+discount of 1, stands for those after a truncation; observations are first normalised by the first
+batch, not by random play before the training.
 """
 
 from abc import ABC, abstractmethod
@@ -226,7 +227,16 @@ def _code_of(values: Tensor, space: spaces.Space) -> Tensor:
     if isinstance(space, spaces.MultiDiscrete):
         columns = zip(values.long().unbind(dim=1), space.nvec, strict=True)
         return torch.cat([F.one_hot(column, int(n)).float() for column, n in columns], dim=1)
-    return values.flatten(1).float()
+    return _in_units(values, space)
+
+
+def _in_units(values: Tensor, space: spaces.Space) -> Tensor:
+    """Numbers (n, ...) as (n, size), those of a `Box` in halves of its range around its middle."""
+    flat = values.flatten(1).float()
+    if not isinstance(space, spaces.Box):
+        return flat
+    low, high = (torch.as_tensor(end).flatten().to(flat) for end in (space.low, space.high))
+    return (flat - (low + high) / 2) / ((high - low) / 2)
 
 
 def _misses(guess: Tensor, values: Tensor, space: spaces.Space) -> Tensor:
@@ -240,4 +250,4 @@ def _misses(guess: Tensor, values: Tensor, space: spaces.Space) -> Tensor:
         return torch.stack([F.cross_entropy(part, column) for part, column in columns]).sum()
     if isinstance(space, spaces.MultiBinary):
         return F.binary_cross_entropy_with_logits(guess, values.flatten(1).float())
-    return (guess - values.flatten(1)).square().mean()
+    return (guess - _in_units(values, space)).square().mean()

@@ -7,7 +7,7 @@ from agents.policy.glimpse_counts import check_countable
 from agents.policy.glimpse_policy import GlimpsePolicy
 from agents.policy.networks import NetworkConfig
 from agents.training.checks import check_unused
-from glimpse_envs.episodes.description import Description
+from glimpse_envs.episodes.description import ACT, Description
 
 
 def policy_maker(config: NetworkConfig) -> Callable[[Description], GlimpsePolicy]:
@@ -23,8 +23,8 @@ def policy_maker(config: NetworkConfig) -> Callable[[Description], GlimpsePolicy
         places = view is not None and view.look == "continuous"
         if config.look_coordinates == "log_move" and not places:
             raise ValueError(
-                "look_coordinates='log_move' turns moves into places: it needs a picture with "
-                "look='continuous'"
+                "look_coordinates='log_move' turns moves into places: it needs the picture of a "
+                "task of this package, with look='continuous'"
             )
         if config.look_coordinates == "log_move" and env.observation_space["location"].shape != (
             2,
@@ -34,6 +34,17 @@ def policy_maker(config: NetworkConfig) -> Callable[[Description], GlimpsePolicy
                 "shows all: leave history out, which a core does not need"
             )
         policy = GlimpsePolicy(env.observation_space, env.components, config, view)
+        if config.direct_access is not None and not policy.repeaters:
+            raise ValueError(
+                f"direct_access={config.direct_access!r}: nothing that is observed here can be "
+                "repeated by an action; leave it out"
+            )
+        learned_by_core = [n for n, part in env.components.items() if part.taught or n == ACT]
+        if config.detach_heads and not learned_by_core:
+            raise ValueError(
+                "detach_heads leaves the core to answers and acts, and there are neither among "
+                f"{', '.join(env.components)}: nothing would train it; leave it out"
+            )
         if "look" in policy.heads and isinstance(policy.heads["look"], CellsHead):
             check_unused(
                 config, "look_coordinates='scene' or 'log_move'", "look_std", "learn_look_std"

@@ -55,7 +55,8 @@ class NetworkConfig:
     the move from the present place on a symmetric-log scale, on which near looks are exact and far
     ones coarse; cells: one of the cells that the glimpse, or a context, shows. Looks at tiles,
     relative looks, glimpses without square windows and those of one scale, which shows nothing far
-    away, have no cells; there, cells means scene."""
+    away, have no cells, and so have looks into worlds of other packages; there, cells means
+    scene."""
     look_std: float = 0.15
     """Standard deviation of a continuous look at the start of the training, in its coordinates from
     -1 to 1; and of continuous acts, in halves of their range."""
@@ -97,7 +98,7 @@ class NetworkConfig:
     computes (after Itti, Koch & Niebur 1998). Addresses of a table, or tiles of a picture: by
     number of visits, 0, 1, 2, and 3 or more; visits begin with a penalty. Cells that are seen: by
     nearness to the latest 16 glimpses; visits begin without weight. Looks of other kinds, such as
-    addresses chosen bit by bit, are not affected."""
+    addresses chosen bit by bit or looks into worlds of other packages, are not affected."""
     wide_inhibition: bool = False
     """Let the weight of a visit on looks at cells fall off over half a block's side, where that is
     more than half the finest window's: for scenes of many images, where visited images are seen

@@ -177,6 +177,12 @@ def _check_arguments(config: TrainingConfig) -> None:
             f"first_glimpse={config.env_kwargs['first_glimpse']!r}: curriculum='distance' moves "
             "first glimpses itself, so that one of the two must be left out"
         )
+    for name, value in (("look", "tiles"), ("view", "full")):
+        if config.curriculum == "distance" and config.env_kwargs.get(name) == value:
+            raise ValueError(
+                f"curriculum='distance' moves first glimpses at places, and {name}={value!r} has "
+                "none: leave one of the two out"
+            )
     if known is None:
         return  # another package's environment checks its own arguments
     known -= {"split"}

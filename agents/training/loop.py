@@ -205,7 +205,7 @@ class _Loop:
             closing(bar),
             finish_on_interrupt() as interrupted,
         ):
-            if self.restarted:
+            if self.restarted and self.progress() < 1.0 and not self.stopped:
                 self._write(events, {"new_episodes": config.batch_size, "seconds": self.seconds})
             self._validate_if_due(events)  # after a kill between saving and validating
             while self.progress() < 1.0 and not self.stopped and not anywhere(bool(interrupted)):
@@ -234,6 +234,8 @@ class _Loop:
                     self._save()
                 bar.show(self.episodes, self.seconds, metrics)
                 self._validate_if_due(events)
+            if self.stopped and anywhere(bool(self.window)):
+                self._log(events)  # what was played since the last line
             self._save()
             return max(everyones(interrupted[0] if interrupted else 0))
 

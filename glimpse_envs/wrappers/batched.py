@@ -17,6 +17,7 @@ from glimpse_envs.episodes.actions import checked_but_of
 from glimpse_envs.wrappers.actions import LookAndAct
 from glimpse_envs.wrappers.errors import name_of, naming
 from glimpse_envs.wrappers.eye import Eye, checked_options
+from glimpse_envs.wrappers.segments import CONTINUED
 from glimpse_envs.wrappers.time_limits import max_steps_of
 
 
@@ -93,7 +94,8 @@ class GlimpseVectorWrapper(VectorWrapper):
             if seeds is not None:
                 pairs = zip(seeds, mask, strict=True)
                 self._eye.seed([one if begins else None for one, begins in pairs])
-            self._eye.start(self._rows[mask], self._eye.pixels_of(observation))
+            begun = mask & ~_continued(info, self.num_envs)
+            self._eye.start(self._rows[begun], self._eye.pixels_of(observation))
         self._started = True
         self._ended[mask] = False
         return self._eye.observe(), info
@@ -154,9 +156,14 @@ class GlimpseVectorWrapper(VectorWrapper):
         else:
             self._eye.step(going, looks, pixels)
         ends = self._eye.seen_ends(terminated, truncated)  # before ended rows begin anew
-        self._eye.start(self._rows[fresh], pixels)
+        self._eye.start(self._rows[fresh & ~_continued(info, self.num_envs)], pixels)
         self._ended = ended
         return ends
+
+
+def _continued(info: dict[str, Any], rows: int) -> Bools:
+    """(n,) which rows go on after a cut, of those that were reset (see `Segments`)."""
+    return np.asarray(info.get(CONTINUED, np.zeros(rows, np.bool_)), np.bool_)
 
 
 def _first_of(env: VectorEnv) -> Any:

@@ -10,13 +10,18 @@ from gymnasium.utils import RecordConstructorArgs
 
 from glimpse_envs.core.arguments import check_integers
 
+CONTINUED = "continued"
+"""Entry of the info of a reset after a cut."""
+
 
 class Segments(gym.Wrapper, RecordConstructorArgs):
     """Truncates episodes every `segment` steps; the next episode continues from there.
 
     A reset straight after a cut continues, and returns copies of the last step's observation and
-    info, however often it is repeated: a batch resets its rows by itself, and then its learner
-    resets all. Any other reset begins a new episode of `env`, as does one with a seed or options.
+    info, with `info["continued"]` True, however often it is repeated: a batch resets its rows by
+    itself, and then its learner resets all. Any other reset begins a new episode of `env`, as does
+    one with a seed or options. A glimpse's wrapper around it goes on where it looked, with the
+    frames that it saw.
 
     Args:
         env: any environment.
@@ -39,7 +44,7 @@ class Segments(gym.Wrapper, RecordConstructorArgs):
         self._taken = 0
         if self._last is not None and seed is None and not options:
             observation, info = self._last
-            return deepcopy(observation), dict(info)
+            return deepcopy(observation), {**info, CONTINUED: True}
         self._last = None
         return self.env.reset(seed=seed, options=options)
 

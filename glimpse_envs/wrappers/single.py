@@ -19,6 +19,7 @@ from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.wrappers.actions import LookAndAct
 from glimpse_envs.wrappers.errors import name_of, naming
 from glimpse_envs.wrappers.eye import Eye, checked_options
+from glimpse_envs.wrappers.segments import CONTINUED
 from glimpse_envs.wrappers.time_limits import max_steps_of
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ class GlimpseWrapper(gym.Wrapper, RecordConstructorArgs):
             observation, info = self.env.reset(seed=seed, options=options)
             self._eye.seed([seed])
             self._pixels = self._pixels_of(observation)
-            self._eye.start(self._row, self._pixels)
+            if not info.get(CONTINUED, False):
+                self._eye.start(self._row, self._pixels)
         self._ended = False
         return self._observe(), info
 

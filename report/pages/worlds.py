@@ -51,6 +51,11 @@ _COLUMNS = (
     FEW_SEEDS,
 )
 
+GAZE_BEGAN_ANEW = (
+    "16a00b443445", "95b0a98cf820", "aa369e6ec86e", "c8720fa87931", "ca781d0185cd", "ce535ad6ab4e",
+)  # fmt: skip
+"""Revisions with records of games from before the gaze went on where a segment was cut."""
+
 Cells = Callable[[Group], dict[str, str]]
 
 
@@ -73,7 +78,7 @@ def worlds_page(groups: Sequence[Group], places: Places) -> str:
     blocks += ["## Catch", *_section(_of(groups, CATCH), _catch, places), _references()]
     blocks.append("## Atari through a fovea of 50")
     blocks += _section(_of(groups, ATARI), _game, places, by=("game", "gaze"))
-    blocks += _uncontrolled(_of(groups, ATARI))
+    blocks += [*_uncontrolled(_of(groups, ATARI)), *_begun_anew(_of(groups, ATARI))]
     blocks += ["## Curiosity", *_unequal([*_of(groups, SEARCH), *_of(groups, MINIGRID)])]
     for env_id, by in ((SEARCH, ()), (MINIGRID, ("world", "bonus"))):
         name = env_id.removeprefix("Glimpse/").removesuffix("-v0")
@@ -132,6 +137,17 @@ def _uncontrolled(groups: Sequence[Group]) -> list[str]:
         f"Of {listed(alone)} no other gaze is measured yet, so the score does not show what "
         "choosing glimpses buys; some games need little sight, such as Freeway, where always going "
         "up scores about as much."
+    ]
+
+
+def _begun_anew(groups: Sequence[Group]) -> list[str]:
+    """That trainings moved the gaze where segments were cut, as long as there are such records."""
+    records = [record for group in groups for record in group.records]
+    if not any(record.revision.startswith(GAZE_BEGAN_ANEW) for record in records):
+        return []
+    return [
+        "In these trainings the gaze began anew wherever a segment of a game was cut, and all "
+        "frames of the stack were seen from there; since then both go on. Tests play whole games."
     ]
 
 

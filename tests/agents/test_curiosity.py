@@ -132,6 +132,16 @@ def test_both_losses_of_icm_shape_its_features() -> None:
         torch.testing.assert_close(part, expected)
 
 
+def test_the_unit_of_an_act_does_not_matter_to_icm() -> None:
+    seen, then = torch.randn(2, 8, 4)
+    acts, losses = torch.rand(8, 2) * 2 - 1, []
+    for unit in (1.0, 1_000.0):
+        torch.manual_seed(0)
+        model = ICM(4, {"act": Component(spaces.Box(-unit, 3 * unit, (2,)))})
+        losses.append(model.loss(seen, then, {"act": unit * (2 * acts + 1)}).item())
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+
+
 @pytest.mark.learning
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_curious_run_repeats_and_resumes(kind: str, tmp_path: Path) -> None:

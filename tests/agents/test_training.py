@@ -354,6 +354,13 @@ def test_a_config_that_cannot_be_is_refused_before_a_run_is_made(
             {"curriculum": "distance", "env_kwargs": {"first_glimpse": "uniform"}},
             "first_glimpse='uniform': curriculum='distance' moves first glimpses itself",
         ),
+        *(
+            (
+                {"curriculum": "distance", "env_kwargs": {name: value}},
+                f"curriculum='distance' moves first glimpses at places, and {name}='{value}' has",
+            )
+            for name, value in (("look", "tiles"), ("view", "full"))
+        ),
         (
             {
                 "network": tiny_network(look_coordinates="log_move"),
@@ -370,6 +377,10 @@ def test_a_config_that_cannot_be_is_refused_before_a_run_is_made(
         ),
         ({"curriculum": "hard"}, "curriculum='hard' must be 'uniform', 'threshold'"),
         ({"network": tiny_network(direct_access="bits")}, "direct_access='bits' must be one of"),
+        (
+            {"network": tiny_network(direct_access="symbols")},
+            "direct_access='symbols': nothing that is observed here can be repeated",
+        ),
     ],
 )
 def test_what_cannot_be_trained_is_refused_before_a_run_is_made(

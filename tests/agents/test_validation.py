@@ -73,6 +73,14 @@ def test_a_run_stops_at_the_share_that_is_asked_for(tmp_path: Path) -> None:
     assert metrics_of(resumed) == before
 
 
+def test_what_was_played_before_a_stop_is_logged(tmp_path: Path) -> None:
+    stopping = replace(STOPPING, log_every=100)
+    run = trained(Reinforce, stopping, tmp_path, validate=Shares(0.9))
+    assert [line["step"] for line in metrics_of(run) if "return" in line] == [
+        3 * stopping.batch_size
+    ]
+
+
 def test_validation_changes_nothing_that_is_learned(tmp_path: Path) -> None:
     plain = trained(Reinforce, CONFIG, tmp_path / "plain")
     validated = trained(Reinforce, CONFIG, tmp_path / "validated", validate=validate_run)

@@ -87,6 +87,10 @@ def test_a_run_is_scored_by_return_and_goes_on_with_new_episodes(tmp_path: Path)
     lines = metrics_of(run)
     assert [line["new_episodes"] for line in lines if "new_episodes" in line] == [32]
     assert [line["step"] for line in lines] == [32, 64, 64, 96, 128]
+    done = replace(CONFIG, episodes=128)
+    assert metrics_of(trained(Reinforce, done, tmp_path / "done"))[-1]["step"] == 128
+    again = trained(Reinforce, done, tmp_path / "done", resume=True)
+    assert not any("new_episodes" in line for line in metrics_of(again)), "nothing is trained"
     score, other = (evaluate_run(run, episodes=10, batch_size=size) for size in (10, 4))
     assert score.success is None
     assert score.returns is not None

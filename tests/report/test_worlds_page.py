@@ -6,7 +6,7 @@ from glimpse_envs.evaluation.record import Model, Record
 from glimpse_envs.suite import ATARI, MINIGRID
 from report.grouping import group_runs
 from report.page import Places
-from report.pages.worlds import worlds_page
+from report.pages.worlds import GAZE_BEGAN_ANEW, worlds_page
 from tests.support.records import a_record, as_runs
 
 PPO = Model("PPO LSTM, answer by reward", learns_from="reward")
@@ -99,6 +99,15 @@ def test_the_steps_of_segments_are_a_bound() -> None:
     kwargs = {"game": "Pong", "fovea": 50, "segment": 128}
     game = a_record(PPO, env_id=ATARI, env_kwargs=kwargs, episodes=10_000)
     assert "| at most 1.3 M |" in page_of(game)
+
+
+def test_a_gaze_that_began_anew_is_told_of_old_records_alone() -> None:
+    def page(revision: str) -> str:
+        kwargs = {"game": "Pong", "segment": 128}
+        return page_of(a_record(PPO, env_id=ATARI, env_kwargs=kwargs, revision=revision))
+
+    assert "gaze began anew" in page(GAZE_BEGAN_ANEW[0] + "0" * 28)
+    assert "gaze began anew" not in page("0" * 40)
 
 
 def test_equal_times_are_said_to_be_unequal_episodes() -> None:

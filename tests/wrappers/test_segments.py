@@ -1,14 +1,16 @@
 """Segments of long episodes, which learners of whole episodes train on."""
 
 from contextlib import closing
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers import FrameStackObservation
 
 from glimpse_envs.suite import ATARI, MINIGRID
-from glimpse_envs.wrappers import Segments
+from glimpse_envs.wrappers import GlimpseVectorWrapper, GlimpseWrapper, Segments
 from tests.support.pixel_world import PixelWorld
 
 
@@ -81,6 +83,45 @@ def test_rows_of_a_batch_go_on_when_all_have_ended_together() -> None:
     again, _ = envs.reset()
     np.testing.assert_array_equal(seen, again)
     np.testing.assert_array_equal(again[:, 0, 0], [1, 2])
+
+
+def stack_in_segments() -> gym.Env:
+    return Segments(FrameStackObservation(PixelWorld(steps=9), 4), 2)
+
+
+def test_the_gaze_and_the_frames_that_it_saw_go_on() -> None:
+    env = GlimpseWrapper(stack_in_segments(), glimpse_size=6)
+    env.reset(seed=0)
+    for side in (0.5, -0.5):
+        seen, *_, truncated, _ = env.step({"act": 1, "look": np.full(2, side, np.float32)})
+    assert truncated
+    for _ in range(2):
+        assert_same(env.reset()[0], seen)
+    begun, _ = env.reset(seed=0)
+    assert not np.array_equal(begun["location"], seen["location"])
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
+def test_the_gazes_of_a_batch_go_on(mode: AutoresetMode) -> None:
+    inner = SyncVectorEnv([stack_in_segments] * 2, autoreset_mode=mode)
+    envs = GlimpseVectorWrapper(inner, glimpse_size=6)
+    envs.reset(seed=0)
+    acts = {"act": np.array([1, 2]), "look": np.array([[0.5, 0.5], [-0.5, 0.25]], np.float32)}
+    for _ in range(2):
+        seen, *_, truncated, info = envs.step(acts)
+    assert truncated.all()
+    if mode is AutoresetMode.SAME_STEP:
+        for row in range(2):
+            assert_same(info["final_obs"][row], {name: part[row] for name, part in seen.items()})
+    else:
+        assert_same(envs.step(acts)[0], seen)
+    assert_same(envs.reset()[0], seen)
+
+
+def assert_same(mine: Any, other: Any) -> None:
+    assert mine.keys() == other.keys()
+    for name, part in mine.items():
+        np.testing.assert_array_equal(part, other[name], err_msg=name)
 
 
 @pytest.mark.parametrize(("env_id", "needs"), [(ATARI, "ale_py"), (MINIGRID, "minigrid")])
