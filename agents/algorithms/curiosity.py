@@ -236,7 +236,8 @@ def _in_units(values: Tensor, space: spaces.Space) -> Tensor:
     if not isinstance(space, spaces.Box):
         return flat
     low, high = (torch.as_tensor(end).flatten().to(flat) for end in (space.low, space.high))
-    return (flat - (low + high) / 2) / ((high - low) / 2)
+    half = (high - low) / 2
+    return (flat - (low + high) / 2) / torch.where(half > 0, half, 1.0)
 
 
 def _misses(guess: Tensor, values: Tensor, space: spaces.Space) -> Tensor:

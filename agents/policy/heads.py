@@ -129,22 +129,6 @@ class LogitsHead(Head):
         return self.distribution(self.scores(core, added))
 
 
-class InViewHead(LogitsHead):
-    """Choices by logits from the encoded glimpse alone, the last of what it sees.
-
-    Args:
-        units: of the encoded glimpse.
-        logits: number of them.
-    """
-
-    def __init__(self, units: int, logits: int) -> None:
-        super().__init__(units, logits)
-        self.units = units
-
-    def scores(self, core: Tensor, added: Tensor | None) -> Tensor:
-        return super().scores(core[:, -self.units :], added)
-
-
 class OptionalAnswerHead(LogitsHead):
     """Whether to answer, by the first logit, and what, by the n others.
 
@@ -241,8 +225,6 @@ def make_head(
         if component.optional:
             in_view = config.glimpse_units if config.answer_in_view else None
             return OptionalAnswerHead(units, int(space.n), in_view)
-        if name == "answer" and config.answer_in_view:
-            return InViewHead(config.glimpse_units, int(space.n))
         return LogitsHead(units, int(space.n), Categorical, hidden)
     if isinstance(space, spaces.MultiDiscrete) and len(space.shape) == 1:
         sizes = tuple(int(n) for n in space.nvec)

@@ -76,7 +76,7 @@ class NetworkConfig:
     """Also feed the encoded glimpse directly to the heads, past the core."""
     answer_in_view: bool = False
     """Choose the symbol to answer from the encoded glimpse alone; memory decides only whether to
-    answer. Needs --network.skip."""
+    answer. It has no effect where an answer must be given. Needs --network.skip."""
     class_scales: int = 2
     """Where the answer is the next word of a sentence: the number of finest scales of a picture,
     from which alone a class is read; 0: classes are chosen from memory, like all words."""

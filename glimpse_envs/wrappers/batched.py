@@ -94,8 +94,8 @@ class GlimpseVectorWrapper(VectorWrapper):
             if seeds is not None:
                 pairs = zip(seeds, mask, strict=True)
                 self._eye.seed([one if begins else None for one, begins in pairs])
-            begun = mask & ~_continued(info, self.num_envs)
-            self._eye.start(self._rows[begun], self._eye.pixels_of(observation))
+            pixels, continued = self._eye.pixels_of(observation), _continued(info, self.num_envs)
+            self._eye.start(self._rows[mask], pixels, continued)
         self._started = True
         self._ended[mask] = False
         return self._eye.observe(), info
@@ -156,7 +156,7 @@ class GlimpseVectorWrapper(VectorWrapper):
         else:
             self._eye.step(going, looks, pixels)
         ends = self._eye.seen_ends(terminated, truncated)  # before ended rows begin anew
-        self._eye.start(self._rows[fresh & ~_continued(info, self.num_envs)], pixels)
+        self._eye.start(self._rows[fresh], pixels, _continued(info, self.num_envs))
         self._ended = ended
         return ends
 

@@ -132,6 +132,7 @@ class Eye:
             )
         self._locations = np.zeros((num_envs, 2))
         self._steps = np.zeros(num_envs, np.int64)
+        self._begun = np.zeros(num_envs, np.int64)  # the step at which the latest reset was
         self._memory = np.zeros((frames, num_envs, *self._view.shape), np.float32)
         self._random: list[np.random.Generator | None] = [None] * num_envs
 
@@ -184,16 +185,21 @@ class Eye:
         """Return the part of an observation, of one row or all, that holds the pixels."""
         return observation if self._pixels.key is None else observation[self._pixels.key]
 
-    def start(self, rows: Ints, pixels: NDArray) -> None:
-        """Begin episodes of `rows` (m,): draw their first places and see all frames there.
+    def start(self, rows: Ints, pixels: NDArray, continued: Bools) -> None:
+        """Begin episodes of `rows` (m,): draw their first places and see all frames there. Those
+        that go on after a cut keep their places and what they saw.
 
         Args:
             rows: in [0, n).
             pixels: of all rows, as the environment returned them.
+            continued: (n,) where an episode goes on, if it was seen before.
 
         Raises:
             WrappedEnvError: the pixels are not in their space.
         """
+        seen = continued & np.array([stream is not None for stream in self._random])
+        self._begun[rows] = np.where(seen, self._steps, 0)[rows]
+        rows = rows[~seen[rows]]
         frames = self._pixels.read(pixels)[rows]
         for row in rows:
             stream = self._random[row] = self._random[row] or np.random.default_rng()
@@ -238,9 +244,14 @@ class Eye:
             "location": self._locations.astype(np.float32),
         }
         if self.max_steps is not None:
-            left = np.maximum(1.0 - self._steps / self.max_steps, 0.0)
+            left = np.maximum(1.0 - self._taken / self.max_steps, 0.0)
             observation["remaining"] = left[:, None].astype(np.float32)
         return observation
+
+    @property
+    def _taken(self) -> Ints:
+        """(n,) the steps since the latest reset, at which an outer limit begins to count anew."""
+        return self._steps - self._begun
 
     def seen_ends(self, terminated: Bools, truncated: Bools) -> tuple[Bools, Bools]:
         """Return whether each row has terminated and was truncated, (n,) each. A limit that
@@ -248,7 +259,7 @@ class Eye:
         value."""
         if self.max_steps is None:
             return terminated, truncated
-        spent = truncated & (self._steps >= self.max_steps)
+        spent = truncated & (self._taken >= self.max_steps)
         return terminated | spent, truncated & ~spent
 
     def picture(self, row: int, pixels: NDArray) -> Picture:

@@ -86,8 +86,8 @@ class GlimpseWrapper(gym.Wrapper, RecordConstructorArgs):
             observation, info = self.env.reset(seed=seed, options=options)
             self._eye.seed([seed])
             self._pixels = self._pixels_of(observation)
-            if not info.get(CONTINUED, False):
-                self._eye.start(self._row, self._pixels)
+            continued = np.array([info.get(CONTINUED, False)], np.bool_)
+            self._eye.start(self._row, self._pixels, continued)
         self._ended = False
         return self._observe(), info
 

@@ -11,7 +11,7 @@ from glimpse_envs.suite import ATARI, MINIGRID
 from report.grouping import group_runs
 from report.groups import FEW_SEEDS, Group, hardware_of
 from report.how_made import meanings_blocks
-from report.markdown import UNKNOWN, bullets, count, digits, listed, table
+from report.markdown import UNKNOWN, bullets, count, digits, listed, short_revision, table
 from report.page import Places, Published, page_of
 from report.pages.records import POINTER
 from report.references.worlds import FACTS, NO_CLAIM, WORLD_REFERENCES
@@ -142,12 +142,14 @@ def _uncontrolled(groups: Sequence[Group]) -> list[str]:
 
 def _begun_anew(groups: Sequence[Group]) -> list[str]:
     """That trainings moved the gaze where segments were cut, as long as there are such records."""
-    records = [record for group in groups for record in group.records]
-    if not any(record.revision.startswith(GAZE_BEGAN_ANEW) for record in records):
+    found = {record.revision for group in groups for record in group.records}
+    old = sorted({short_revision(r) for r in found if r.startswith(GAZE_BEGAN_ANEW)})
+    if not old:
         return []
     return [
-        "In these trainings the gaze began anew wherever a segment of a game was cut, and all "
-        "frames of the stack were seen from there; since then both go on. Tests play whole games."
+        f"In trainings of the revisions {listed(old)} the gaze began anew wherever a segment of a "
+        "game was cut, and all frames of the stack were seen from there; since then both go on. "
+        "Tests play whole games."
     ]
 
 

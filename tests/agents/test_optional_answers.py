@@ -124,20 +124,6 @@ def test_heads_of_half_precision_decide_in_float32() -> None:
         assert choice.logits.dtype == torch.float32
 
 
-@pytest.mark.parametrize("reward", ["first", "final"])
-def test_an_answer_in_view_does_not_depend_on_memory(reward: str) -> None:
-    """Whether it may be left out, or is asked for in the end alone."""
-    kwargs = {**small(RECALL), "reward": reward}
-    envs = make_vector(RECALL, ROWS, **kwargs)
-    policy = policy_maker(tiny_network(skip=True, answer_in_view=True))(describe(envs))
-    seen = {name: torch.as_tensor(value) for name, value in envs.reset(seed=0)[0].items()}
-    state = policy.initial_state(ROWS)
-    others = tuple(part + torch.randn_like(part) for part in state)
-    answers = [policy(seen, memory)[0].heads["answer"] for memory in (state, others)]
-    mine, other = (answer.log_likelihood(torch.arange(1, ROWS + 1)) for answer in answers)
-    torch.testing.assert_close(mine, other)
-
-
 # --- direct access -------------------------------------------------------------------------------
 
 

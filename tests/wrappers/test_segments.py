@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from gymnasium.wrappers import FrameStackObservation
+from gymnasium.wrappers import FrameStackObservation, TimeLimit
 
 from glimpse_envs.suite import ATARI, MINIGRID
 from glimpse_envs.wrappers import GlimpseVectorWrapper, GlimpseWrapper, Segments
@@ -116,6 +116,29 @@ def test_the_gazes_of_a_batch_go_on(mode: AutoresetMode) -> None:
     else:
         assert_same(envs.step(acts)[0], seen)
     assert_same(envs.reset()[0], seen)
+
+
+@pytest.mark.parametrize("limit", [2, 4])
+def test_an_outer_limit_counts_anew_after_a_cut(limit: int) -> None:
+    env = GlimpseWrapper(TimeLimit(stack_in_segments(), limit), glimpse_size=6)
+    left = [env.reset(seed=0)[0]["remaining"].item()]
+    for _ in range(2):
+        for _ in range(2):
+            seen, _, terminated, truncated, _ = env.step({"act": 1, "look": np.zeros(2, "f4")})
+            left.append(seen["remaining"].item())
+        assert (terminated, truncated) == (limit == 2, limit == 4), "as in the first segment"
+        assert env.reset()[0]["remaining"] == 1
+    assert left == [1, *[1 - 1 / limit, 1 - 2 / limit] * 2]
+
+
+def test_a_world_that_was_cut_before_it_was_seen_begins() -> None:
+    world = stack_in_segments()
+    world.reset(seed=0)
+    for _ in range(2):
+        world.step(1)
+    seen, info = GlimpseWrapper(world, glimpse_size=6).reset()
+    assert info["continued"]
+    assert seen["glimpse"].any()
 
 
 def assert_same(mine: Any, other: Any) -> None:
