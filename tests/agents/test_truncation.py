@@ -33,7 +33,7 @@ def make_env(mode: str, budget: int = BUDGET) -> GlimpseVectorEnv:
 
 def make_policy() -> GlimpsePolicy:
     torch.manual_seed(0)
-    return policy_maker(tiny_network())(describe(make_env("SameStep"))).double()
+    return policy_maker(tiny_network(detach_heads=False))(describe(make_env("SameStep"))).double()
 
 
 def planned(stops: list[int]) -> Choose:
