@@ -210,19 +210,17 @@ def _told_alike(runs: Sequence[Run], settings: Sequence[dict[str, Any]]) -> list
         rest = {name: value for name, value in told.items() if name not in _LENGTHS}
         return digest([_row(run.record), rest, episodes])
 
-    timed: dict[str, dict[str, Any]] = {}
-    seeds: dict[str, set[int]] = {}
+    timed: dict[str, dict[int, dict[str, Any]]] = {}  # by seed
     for run, told in zip(runs, settings, strict=True):
         if "minutes" in told:
-            timed[key(run, told, run.record.episodes)] = told
-            seeds.setdefault(key(run, told, run.record.episodes), set()).add(run.record.seed)
+            timed.setdefault(key(run, told, run.record.episodes), {})[run.record.seed] = told
     alike = []
     for run, told in zip(runs, settings, strict=True):
         if "minutes" not in told and "episodes" in told:
-            same = key(run, told, told["episodes"])
+            others = timed.get(key(run, told, told["episodes"]), {})
             # The same seed again, on another machine say, is no further seed.
-            if same in timed and run.record.seed not in seeds[same]:
-                told = timed[same]
+            if others and run.record.seed not in others:
+                *_, told = others.values()
         alike.append(told)
     return alike
 

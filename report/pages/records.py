@@ -89,7 +89,7 @@ def command_of(run: Run, places: Places) -> str:
     if record.env_id == NTM_COPY:
         config, defaults = record.config, record.defaults
         changed = {name: config[name] for name in defaults if config[name] != defaults[name]}
-        settings = {"seed": record.seed, "minutes": config["minutes"], **changed}
+        settings = {**changed, "seed": record.seed, "minutes": f"{config['minutes']:g}"}
         options = [
             f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}")
             for name, value in settings.items()

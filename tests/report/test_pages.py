@@ -281,6 +281,16 @@ def test_the_command_of_a_record_is_kept_or_made_from_its_file(tmp_path: Path) -
     )
 
 
+def test_the_command_of_a_copy_has_what_differs_from_the_defaults(tmp_path: Path) -> None:
+    copy = bits_record(seed=3)
+    changed = {**copy.config, "batch_size": 32, "compile": True}
+    defaults = {**copy.config, "batch_size": 16, "compile": False}
+    run = Run(replace(copy, command="", config=changed, defaults=defaults), tmp_path / "a.json")
+    assert command_of(run, Places(tmp_path / "results", tmp_path)) == (
+        "python -m baselines.memories.ntm_copy --batch-size 32 --compile --seed 3 --minutes 20"
+    )
+
+
 def test_a_command_that_names_a_record_that_is_gone_starts_from_the_run_s_own(
     tmp_path: Path,
 ) -> None:
