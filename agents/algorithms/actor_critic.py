@@ -138,7 +138,9 @@ class ActorCritic(PolicyGradientLearner):
         self.curiosity: Curiosity | None = None
         if config.curiosity is not None:
             refuse_several(f"curiosity={config.curiosity!r}")
-            self.curiosity = Curiosity(config.curiosity, self.description).to(self.device)
+            self.curiosity = Curiosity(config.curiosity, self.description, config.batch_size).to(
+                self.device
+            )
 
     @property
     def model(self) -> Model:
@@ -167,14 +169,21 @@ class ActorCritic(PolicyGradientLearner):
                 generator=self.generator,
             )
         played = self.noted(played)
-        bonuses: Tensor | float = 0.0
-        surprise: dict[str, float] = {}
-        if self.curiosity is not None:
-            bonuses, loss = self.curiosity.bonuses(played, self.generator)
-            bonus = mean_where(played.alive, bonuses).mean().item()
-            surprise = {"loss/curiosity": loss, "bonus": bonus}
-            bonuses = config.curiosity_weight * bonuses
+        bonuses = None if self.curiosity is None else self.curiosity.bonuses(played)
         estimates = estimate(played, config, bonuses)
+        surprise: dict[str, float] = {}
+        if self.curiosity is not None and bonuses is not None:
+            surprise = {
+                "loss/curiosity": self.curiosity.learn(
+                    played,
+                    bonuses,
+                    estimates.bonus_returns,
+                    config.minibatches,
+                    config.epochs,
+                    self.generator,
+                ),
+                "bonus": mean_where(played.alive, bonuses.rewards).mean().item(),
+            }
         steps: list[dict[str, float]] = []
         for trajectory, targets, rows in self._minibatches(played, estimates):
             losses = episode_losses(trajectory, targets, config)

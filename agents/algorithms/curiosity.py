@@ -2,16 +2,19 @@
 
 `rnd`: random network distillation (Burda et al. 2019), the error of a network that learns to
 predict a fixed random one. `icm`: the intrinsic curiosity module (Pathak et al. 2017), the error of
-a forward model in features from which an inverse model predicts the action. Bonuses are divided by
-the running deviation of their returns, as RND's are.
+a forward model in features from which an inverse model predicts the action. As in RND bonuses are
+divided by the running deviation of their returns, have a discount and a critic of their own, and
+their returns do not end with the episode.
 
-Departures: bonuses end with the episode and share the critic of the rewards, whose value, below a
-discount of 1, stands for those after a truncation; observations are first normalised by the first
-batch, not by random play before the training.
+Departures: the critic of bonuses reads the observation by a network of its own, not the policy's
+memory; after an episode's end its mean over the batch's first observations stands for the next
+episode; observations are first normalised by the first batch, not by random play before the
+training.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -20,7 +23,6 @@ from gymnasium import spaces
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from agents.algorithms.returns import returns_to_go
 from agents.episodes.trajectory import Observation, Trajectory
 from agents.training.checkpoints import load_moments
 from glimpse_envs.episodes.description import Description
@@ -31,6 +33,8 @@ Kind = Literal["icm", "rnd"]
 INNER_DISCOUNT = 0.99
 """Discount of the returns of bonuses, which are divided by these returns' standard deviation;
 RND's."""
+CRITIC_RATE = 1e-3
+"""Learning rate of the critic of bonuses."""
 LARGEST = 5.0
 """Number of standard deviations at which observations are clipped; RND's."""
 
@@ -151,51 +155,131 @@ class ICM(Surprise):
 KINDS: dict[str, type[RND] | type[ICM]] = {"rnd": RND, "icm": ICM}
 
 
+@dataclass(frozen=True)
+class Bonuses:
+    """What the decisions of a batch earned by curiosity, (T, B) each but where it says otherwise.
+
+    Args:
+        rewards: the bonuses, scaled; 0 where nothing was seen after the decision.
+        values: of their critic, before the decision.
+        following: (B,), the critic's value after the end.
+        seen: (T, B, size), the observations, normalised.
+        then: (T, B, size), those after the decision.
+        known: bool, where there is an observation after the decision.
+    """
+
+    rewards: Tensor
+    values: Tensor
+    following: Tensor
+    seen: Tensor
+    then: Tensor
+    known: Tensor
+
+
 class Curiosity(nn.Module):
-    """The bonuses of a training, and the model that gives them.
+    """The bonuses of a training, the model that gives them, and their critic.
 
     Args:
         kind: "icm" or "rnd".
         env: whose observations and actions are modelled.
+        rows: number of episodes in a batch.
     """
 
-    def __init__(self, kind: Kind, env: Description) -> None:
+    flow: Tensor
+
+    def __init__(self, kind: Kind, env: Description, rows: int) -> None:
         super().__init__()
         size = sum(int(np.prod(part.shape or ())) for part in env.observation_space.values())
         self.model = KINDS[kind](size, env.components)
+        self.critic = nn.Sequential(_hidden(size, 256), nn.Linear(256, 1))
         self.seen, self.returns = Running(size), Running(1)
+        # The discounted sum of a row's bonuses so far, over all its episodes.
+        self.register_buffer("flow", torch.zeros(rows))
         learned = [p for p in self.model.parameters() if p.requires_grad]
-        self.optimizer = torch.optim.Adam(learned, lr=self.model.rate)
+        self.optimizer = torch.optim.Adam(
+            [
+                {"params": learned, "lr": self.model.rate},
+                {"params": self.critic.parameters(), "lr": CRITIC_RATE},
+            ]
+        )
 
-    def bonuses(
-        self, played: Trajectory, generator: torch.Generator | None = None
-    ) -> tuple[Tensor, float]:
-        """The scaled bonuses (T, B) of the decisions in `played`, 0 where the episode ends with
-        them, and the loss of the model, which learns from them after they are given; `generator`
-        draws the transitions that it learns from."""
+    @torch.no_grad()
+    def bonuses(self, played: Trajectory) -> Bonuses:
+        """The bonuses of the decisions in `played`, by the model as it is."""
         observed = torch.stack([_flat(part) for part in played.observations])
         self.seen.add(observed[played.alive])
         observed = self.seen.normalised(observed)
-        goes_on = played.continuing[:-1]
-        bonuses = torch.zeros_like(played.rewards)
-        if not goes_on.any():
-            return bonuses, 0.0
-        seen, then = observed[:-1][goes_on], observed[1:][goes_on]
-        actions = {name: played.taken(name)[:-1][goes_on] for name in played.actions[0]}
-        with torch.no_grad():
-            bonuses[:-1][goes_on] = self.model.errors(seen, then, actions).to(bonuses)
-        self.returns.add(returns_to_go(bonuses, INNER_DISCOUNT)[played.alive][:, None])
-        if self.model.share < 1.0:
-            # Uniform over time: the rows are in time order.
-            drawn = torch.randperm(len(then), generator=generator)
-            drawn = drawn[: max(1, int(self.model.share * len(then)))].to(then.device)
-            seen, then = seen[drawn], then[drawn]
-            actions = {name: action[drawn] for name, action in actions.items()}
-        loss = self.model.loss(seen, then, actions)
-        self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        self.optimizer.step()
-        return bonuses / (self.returns.variance.sqrt().to(bonuses) + 1e-8), loss.item()
+        last = self.seen.normalised(_flat(played.last_observation))
+        then = torch.cat([observed[1:], torch.zeros_like(observed[:1])])
+        cut = played.ends & played.cut
+        then = torch.where(cut[..., None], last, then)
+        known = played.continuing | cut
+        rewards = torch.zeros_like(played.rewards)
+        if known.any():
+            actions = {name: played.taken(name)[known] for name in played.actions[0]}
+            rewards[known] = self.model.errors(observed[known], then[known], actions).to(rewards)
+        self._count_returns(rewards, played.alive)
+        values = self.critic(observed)[..., 0] * played.alive
+        following = torch.where(played.cut, self.critic(last)[:, 0], values[0].mean())
+        scaled = rewards / (self.returns.variance.sqrt().to(rewards) + 1e-8)
+        return Bonuses(scaled, values, following, observed, then, known)
+
+    def _count_returns(self, rewards: Tensor, alive: Tensor) -> None:
+        """Take in the returns of bonuses: sums of what came before, as in RND, not after."""
+        returns = []
+        for earned, going in zip(rewards, alive, strict=True):
+            self.flow.copy_(torch.where(going, INNER_DISCOUNT * self.flow + earned, self.flow))
+            returns.append(self.flow[going])
+        self.returns.add(torch.cat(returns)[:, None])
+
+    def learn(
+        self,
+        played: Trajectory,
+        bonuses: Bonuses,
+        returns: Tensor,
+        steps: int,
+        passes: int,
+        generator: torch.Generator | None = None,
+    ) -> float:
+        """Learn from the decisions in `played`, and return the model's mean loss.
+
+        Args:
+            played: a batch of episodes.
+            bonuses: of its decisions.
+            returns: (T, B), targets of the critic.
+            steps: number of minibatches in a pass.
+            passes: number of passes.
+            generator: draws the minibatches, and the share of each that the model learns from.
+        """
+        actions = {name: played.taken(name) for name in played.actions[0]}
+        losses = []
+        for places in self._minibatches(played.alive, steps, passes, generator):
+            times, rows = places.unbind(dim=1)
+            missed = self.critic(bonuses.seen[times, rows])[:, 0] - returns[times, rows]
+            total = 0.5 * missed.square().mean()
+            places = places[bonuses.known[times, rows]]
+            if len(places):
+                share = max(1, int(self.model.share * len(places)))
+                times, rows = places[:share].unbind(dim=1)
+                acted = {name: action[times, rows] for name, action in actions.items()}
+                seen, then = bonuses.seen[times, rows], bonuses.then[times, rows]
+                loss = self.model.loss(seen, then, acted)
+                losses.append(loss.item())
+                total = total + loss
+            self.optimizer.zero_grad()
+            total.backward()
+            self.optimizer.step()
+        return float(np.mean(losses)) if losses else 0.0
+
+    def _minibatches(
+        self, alive: Tensor, steps: int, passes: int, generator: torch.Generator | None
+    ) -> Iterator[Tensor]:
+        """The places (n, 2) int64, time and row, of each minibatch, in random order."""
+        places = alive.nonzero()
+        for _ in range(passes):
+            order = torch.randperm(len(places), generator=generator).to(places.device)
+            for drawn in order.chunk(steps):
+                yield places[drawn]
 
     def state(self) -> dict[str, Any]:
         """The state on which the next bonuses depend."""

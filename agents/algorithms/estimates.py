@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from agents.algorithms.curiosity import INNER_DISCOUNT, Bonuses
 from agents.algorithms.look_rewards import learning_signal
 from agents.algorithms.returns import gae, n_step_returns, returns_to_go, standardise
 from agents.episodes.trajectory import Trajectory
@@ -27,6 +28,7 @@ class Estimates:
         values: of the critic, when played.
         returns: targets of the critic.
         earned: the discounted return-to-go, without the critic.
+        bonus_returns: targets of the critic of bonuses; 0 without curiosity.
     """
 
     log_prob: Tensor
@@ -34,6 +36,7 @@ class Estimates:
     values: Tensor
     returns: Tensor
     earned: Tensor
+    bonus_returns: Tensor
 
     def rows(self, rows: Tensor) -> Estimates:
         """The estimates of `rows` (b,)."""
@@ -42,24 +45,41 @@ class Estimates:
 
 
 def estimate(
-    played: Trajectory, config: ActorCriticConfig, bonuses: Tensor | float = 0.0
+    played: Trajectory, config: ActorCriticConfig, bonuses: Bonuses | None = None
 ) -> Estimates:
-    """Advantages and returns of played episodes, with `bonuses` (T, B) for their decisions."""
+    """Advantages and returns of played episodes, with `bonuses` for their decisions.
+
+    The advantages of rewards and, by `curiosity_weight`, those of bonuses are added (Burda et al.
+    2019, section 2.3).
+    """
     effective = effective_choices(played, config)
     with torch.no_grad():
         log_prob, values = played.joint("log_prob", effective), played.values
         signal = learning_signal(played, played.log_likelihood(), config, config.discount)
-        signal = played.rewards_to_the_end(signal + bonuses, config.discount)
-        if config.advantage == "gae":
-            advantages = gae(signal, values, played.alive, config.discount, config.gae_lambda)
-            returns = advantages + values
-        else:
-            returns = n_step_returns(signal, values, played.alive, config.n_steps, config.discount)
-            advantages = (returns - values) * played.alive
+        signal = played.rewards_to_the_end(signal, config.discount)
+        advantages, returns = _advantages(signal, values, played.alive, config, config.discount)
+        bonus_returns = torch.zeros_like(returns)
+        if bonuses is not None:
+            inner = bonuses.rewards + played.ends * (INNER_DISCOUNT * bonuses.following)
+            curious, bonus_returns = _advantages(
+                inner, bonuses.values, played.alive, config, INNER_DISCOUNT
+            )
+            advantages = advantages + config.curiosity_weight * curious
         if config.normalise_advantages:
             advantages = standardise(advantages, decided_where(effective, advantages))
         earned = returns_to_go(signal, config.discount)
-    return Estimates(log_prob, advantages, values, returns, earned)
+    return Estimates(log_prob, advantages, values, returns, earned, bonus_returns)
+
+
+def _advantages(
+    signal: Tensor, values: Tensor, alive: Tensor, config: ActorCriticConfig, discount: float
+) -> tuple[Tensor, Tensor]:
+    """The advantages (T, B) of decisions, and the targets (T, B) of their critic."""
+    if config.advantage == "gae":
+        advantages = gae(signal, values, alive, discount, config.gae_lambda)
+        return advantages, advantages + values
+    returns = n_step_returns(signal, values, alive, config.n_steps, discount)
+    return (returns - values) * alive, returns
 
 
 def effective_choices(trajectory: Trajectory, config: ActorCriticConfig) -> dict[str, Tensor]:

@@ -67,6 +67,7 @@ class Part:
         self.going: Tensor | None = None  # (b,) the rows that are still decided on; None: all
         # Rows decided on, rows alive, by process.
         self.deciding = self.left = np.full(processes(), rows)
+        self.cut = np.zeros(rows, np.bool_)
         self.last_values = torch.zeros(rows, device=self.device)
         self.success, self.has_success = np.zeros(rows, np.bool_), False
         self.decisions: list[Decision] = []
@@ -76,6 +77,8 @@ class Part:
         self.steps: list[Step] = []
         self.targets: list[NDArray] = []
         self._decide()
+        first = self.observations[0]
+        self.last_observation = {name: torch.zeros_like(part) for name, part in first.items()}
 
     @property
     def plays(self) -> bool:
@@ -128,9 +131,7 @@ class Part:
             self.has_success = True
         cut = alive & truncated & ~terminated
         if cut.any():
-            terminal = _terminal(self.observation, self.info, cut)
-            after = _values_after(self.policy, terminal, cut, self.state, self.going)
-            self.last_values[torch.as_tensor(cut).to(self.device)] = after.to(self.last_values)
+            self._note_cut(cut)
         asked = outcome if self.has_task else {}
         mask = asked.get("target_mask", np.zeros(rows, np.bool_))
         self.alive = alive & ~ended
@@ -140,6 +141,16 @@ class Part:
         self.left = _counts(int(self.alive.sum()), self.together)
         if self.plays:
             self._decide()
+
+    def _note_cut(self, cut: NDArray[np.bool_]) -> None:
+        """Note what follows the truncated rows `cut` (B,)."""
+        terminal = self.policy.as_tensors(_terminal(self.observation, self.info, cut))
+        after = _values_after(self.policy, terminal, cut, self.state, self.going)
+        rows = torch.as_tensor(cut).to(self.device)
+        self.cut |= cut
+        self.last_values[rows] = after.to(self.last_values)
+        for name, part in terminal.items():
+            self.last_observation[name][rows] = part
 
     @contextmanager
     def _blaming_environment(self, *latest: Observation) -> Iterator[None]:
@@ -161,8 +172,8 @@ class Part:
             for name in Step._fields
         }
         played["rewards"] = played["rewards"].to(value.dtype)
-        arrays = (self.earns, self.levels, self.success)
-        earned, levels, success = (torch.as_tensor(array).to(device) for array in arrays)
+        arrays = (self.earns, self.levels, self.success, self.cut)
+        earned, levels, success, cut = (torch.as_tensor(array).to(device) for array in arrays)
         return Trajectory(
             components=self.policy.components,
             decisions=self.decisions,
@@ -173,7 +184,9 @@ class Part:
             levels=levels,
             success=success if self.has_success else None,
             targets=torch.as_tensor(np.stack(self.targets)).to(device) if self.targets else None,
+            cut=cut,
             last_values=self.last_values.to(value.dtype),
+            last_observation=self.last_observation,
             **played,
         )
 
@@ -186,7 +199,7 @@ def _counts(rows: int, together: bool) -> NDArray[np.int64]:
 
 def _values_after(
     policy: GlimpsePolicy,
-    terminal: dict[str, NDArray],
+    terminal: Observation,
     cut: NDArray[np.bool_],
     state: State,
     going: Tensor | None,
@@ -197,7 +210,7 @@ def _values_after(
     kept = places if going is None else np.searchsorted(going.cpu().numpy(), places)
     at = torch.as_tensor(kept).to(state[0].device)
     with torch.no_grad():
-        decision, _ = policy(policy.as_tensors(terminal), tuple(part[at] for part in state))
+        decision, _ = policy(terminal, tuple(part[at] for part in state))
     return decision.value
 
 

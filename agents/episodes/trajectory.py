@@ -18,7 +18,7 @@ GIVEN = " given"
 """Suffix of the name of the choice whether to answer, for an optional component."""
 
 # The fields of a trajectory by shape: (B,), (T, B), and T of name -> (B, ...).
-_OF_EPISODES = ("success", "answer_reward", "levels", "last_values")
+_OF_EPISODES = ("success", "answer_reward", "levels", "cut", "last_values")
 _OF_STEPS = ("targets", "rewards", "target_mask", "alive", "continuing", "stoppable")
 _NAMED = ("observations", "actions")
 
@@ -42,7 +42,9 @@ class Trajectory:
         alive: (T, B) bool.
         continuing: (T, B) bool, where the episode went on, so that the look was taken.
         stoppable: (T, B) bool, where stopping was a choice: all alive steps but the budget's last.
+        cut: (B,) bool, the episodes that were truncated.
         last_values: (B,), the value after the end of truncated episodes; 0 elsewhere.
+        last_observation: name -> (B, ...), the observation there; 0 elsewhere.
     """
 
     components: Mapping[str, Component]
@@ -59,7 +61,9 @@ class Trajectory:
     alive: Tensor
     continuing: Tensor
     stoppable: Tensor
+    cut: Tensor
     last_values: Tensor
+    last_observation: Observation
 
     @classmethod
     def joined(cls, parts: "Sequence[Trajectory]") -> "Trajectory":
@@ -93,6 +97,7 @@ class Trajectory:
             changes[name] = [
                 _joined_parts([c[min(t, len(c) - 1)] for c in columns]) for t in longest
             ]
+        changes["last_observation"] = _joined_parts([part.last_observation for part in parts])
         for name in _OF_EPISODES:
             values = [getattr(part, name) for part in parts]
             if any(value is not None for value in values):  # a part without any success has failed
@@ -139,6 +144,7 @@ class Trajectory:
         changes: dict[str, Any] = {"decisions": decisions, "rows": [None] * len(decisions)}
         for name in _NAMED:
             changes[name] = [of_rows(step, rows) for step in getattr(self, name)]
+        changes["last_observation"] = of_rows(self.last_observation, rows)
         for name in _OF_EPISODES:
             values = getattr(self, name)
             changes[name] = None if values is None else values[rows]

@@ -31,7 +31,7 @@ def value_meaning(algorithm: str, config: dict[str, Any], description: Descripti
     if config.get("discount", 1.0) < 1.0:
         meaning += f", discounted by {config['discount']:g} a step"
     if config.get("curiosity"):
-        meaning += ", plus a bonus for curiosity"
+        meaning += ", without the bonus for curiosity"
     return meaning
 
 

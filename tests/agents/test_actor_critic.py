@@ -67,7 +67,14 @@ def test_the_losses_by_hand() -> None:
     advantages = torch.tensor([[2.0, -1.0], [3.0, 4.0]], dtype=torch.float64)
     returns = torch.tensor([[0.5, 0.0], [1.0, 0.0]], dtype=torch.float64)
     values = trajectory.values.detach()
-    judged = Estimates((now - ratio.log()).detach(), advantages, values, returns, returns)
+    judged = Estimates(
+        (now - ratio.log()).detach(),
+        advantages,
+        values,
+        returns,
+        returns,
+        torch.zeros_like(returns),
+    )
     losses = episode_losses(trajectory, judged, config)
 
     objective = [1.2 * 2.0 + 3.0, -1.5 * 1.0 + 0.5 * 4.0]  # clipped at 1.2; a loss is not

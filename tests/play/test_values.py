@@ -32,7 +32,7 @@ PLAIN = "the return still to come"
             "answer would earn",
         ),
         ("Catch", {**PAID, "discount": 0.9}, f"{PLAIN}, discounted by 0.9 a step"),
-        ("Catch", {**PAID, "curiosity": "rnd"}, f"{PLAIN}, plus a bonus for curiosity"),
+        ("Catch", {**PAID, "curiosity": "rnd"}, f"{PLAIN}, without the bonus for curiosity"),
         (
             "CenteredGlyphs",
             {"objective": "marginal_likelihood", "paths": "next", "baseline_weight": 0.5},
