@@ -1,4 +1,5 @@
-"""Changes of a table's row at equal core-minutes, judged on validation scenes.
+"""Changes of a table's row at equal core-minutes, judged on validation scenes: by the error, or by
+the return where nothing else is scored.
 
     python -m benchmarks.row_trials scenes search-hard --minutes 5 \\
         --change "twice the units: network.core_units=256" \\
@@ -12,12 +13,10 @@ trials. Several commands may add to it at once.
 """
 
 import json
-from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 from filelock import FileLock
 
 from agents.algorithms.algorithm import find_algorithm
@@ -29,8 +28,8 @@ from benchmarks.tables.planning import TABLES, find_table
 from benchmarks.tables.table import ALGORITHMS, Row
 from benchmarks.trials import folder_name, trained_and_judged
 from glimpse_envs.core.pairs import parse_pairs
-from glimpse_envs.episodes.description import task_of
 from glimpse_envs.evaluation.provenance import hardware
+from glimpse_envs.evaluation.result import Evaluation
 from report.page import ROOT
 
 AS_IT_IS = "the row as it is"
@@ -54,7 +53,6 @@ def main(arguments: list[str] | None = None) -> None:
     budget = {"seed": options.seed, "minutes": options.minutes}
     records = ROOT / "results" / find_table(options.table).folder
     start = changed(row.config(records), budget)
-    refuse_without_success(start)
     asked = [(AS_IT_IS, {}), *map(parse, options.change)]
     configs = [(words, changes, changed(start, changes)) for words, changes in asked]
     name = f"trials_{row.name}"
@@ -63,15 +61,17 @@ def main(arguments: list[str] | None = None) -> None:
             continue
         folder = options.out / f"{row.name}-{folder_name(words)}-{options.minutes:g}-minutes"
         algorithm = find_algorithm(config.algorithm, ALGORITHMS)
-        run, error = trained_and_judged(algorithm, config, folder, options.scenes)
+        run, score = trained_and_judged(algorithm, config, folder, options.scenes)
         episodes = run.load_checkpoint()[1]["episodes"]
-        print(f"{words:60} {episodes:9,} episodes, error {error:.2%}", flush=True)
+        ((measure, value),) = judged(score).items()
+        shown = f"{value:.2%}" if measure == "error" else f"{value:.3g}"
+        print(f"{words:60} {episodes:9,} episodes, {measure} {shown}", flush=True)
         with FileLock(options.out / f"{name}.lock"):
             # Read again: another command may have added trials meanwhile, this one perhaps.
             record = earlier_record(options.record, name, start, options.scenes)
             if is_recorded(record, words, changes):
                 continue
-            trial = {"settings": words, "episodes": episodes, "error": error, "note": ""}
+            trial = {"settings": words, "episodes": episodes, measure: value, "note": ""}
             record["trials"].append({**trial, "changes": changes})
             record["revisions"] = sorted({*record["revisions"], run.config["revision"]})
             write_benchmark(options.record, name, record)
@@ -130,15 +130,11 @@ def _replaced(config: Any, changes: Changes, whose: str) -> Any:
     return replace(config, **changes)
 
 
-def refuse_without_success(config: RunConfig) -> None:
-    """Raise a `ValueError` where an environment is no task of this package, whose episodes have
-    success, which trials are judged by."""
-    with closing(gym.make(config.env_id, **config.env_kwargs)) as env:
-        if task_of(env) is None:
-            raise ValueError(
-                f"{config.env_id} has returns and no success, by which trials are judged: choose a "
-                "row of a task of glimpse_envs"
-            )
+def judged(score: Evaluation) -> dict[str, float]:
+    """By what a trial is judged: its error, a share, or, without success, its mean return."""
+    if score.success is None:
+        return {"return": score.mean_return}
+    return {"error": 1 - score.success}
 
 
 def earlier_record(folder: Path | None, name: str, start: RunConfig, scenes: int) -> Changes:

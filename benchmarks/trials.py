@@ -22,7 +22,7 @@ from agents.train import ALGORITHMS
 from agents.training.command_line import run_command
 from benchmarks.options import options_parser, write_benchmark
 from benchmarks.whole_runs import train_to_end
-from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.runs import Run
 
 ENV_ID, VALIDATION, SEED = "Glimpse/ClutteredMNIST-v0", 5_000, 1
@@ -159,23 +159,21 @@ def tried(changes: dict[str, Any], minutes: float, seed: int, folder: Path) -> t
     """
     (preset,) = (c for c in PRESETS["pictures"] if isinstance(c, ReinforceConfig))
     config = replace(preset, env_id=ENV_ID, seed=seed, minutes=minutes, **changes)
-    return trained_and_judged(ALGORITHMS["reinforce"], config, folder, VALIDATION)
+    run, score = trained_and_judged(ALGORITHMS["reinforce"], config, folder, VALIDATION)
+    assert score.success is not None
+    return run, 1 - score.success
 
 
 def trained_and_judged(
     algorithm: Trainable, config: Any, folder: Path, scenes: int
-) -> tuple[Run, float]:
-    """Train in `folder`, or go on there; return the run and its error, a share, on so many
-    validation scenes.
+) -> tuple[Run, Evaluation]:
+    """Train in `folder`, or go on there; return the run and its score on so many validation scenes.
 
     Raises:
-        RunError: see `benchmarks.whole_runs.train_to_end`; or the environment has no success.
+        RunError: see `benchmarks.whole_runs.train_to_end`.
     """
     run = train_to_end(algorithm, config, folder)
-    score = evaluate_run(run, split="validation", episodes=scenes, at_most=True)
-    if score.success is None:
-        raise RunError(f"{folder}: {score.env_id} has no success, which trials are judged by")
-    return run, 1 - score.success
+    return run, evaluate_run(run, split="validation", episodes=scenes, at_most=True)
 
 
 if __name__ == "__main__":

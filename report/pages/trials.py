@@ -71,8 +71,10 @@ def publish(places: Places) -> Published:
 
 
 def _block(record: dict[str, Any]) -> str:
+    measure = "return" if any("return" in one for one in record["trials"]) else "error"
+    judged_on = "episodes" if measure == "return" else "scenes"
     rows = [
-        (one["settings"], f"{one['episodes']:,}", f"{one['error']:.2%}", one["note"])
+        (one["settings"], f"{one['episodes']:,}", _measured(one), one["note"])
         for one in record["trials"]
     ]
     # Runs are kept, and may be of other revisions than their scores.
@@ -81,12 +83,16 @@ def _block(record: dict[str, Any]) -> str:
     noise = record.get("noise", "differences below a percentage point are noise")
     about = (
         f"{len(rows)} trials of {length} on "
-        f"`{record['env_id']}`, seed {record['seed']}, error on "
-        f"{record['validation_episodes']:,} validation scenes; of these single runs, "
+        f"`{record['env_id']}`, seed {record['seed']}, {measure} on "
+        f"{record['validation_episodes']:,} validation {judged_on}; of these single runs, "
         f"{noise} ({record['hardware']}, revision {revisions})."
     )
-    heads = ("settings", "episodes", "error", "notes")
+    heads = ("settings", "episodes", measure, "notes")
     return "\n\n".join([about, table(heads, rows), *_longer(record)])
+
+
+def _measured(trial: dict[str, Any]) -> str:
+    return f"{trial['return']:.3g}" if "return" in trial else f"{trial['error']:.2%}"
 
 
 def _ram(record: dict[str, Any]) -> float | None:

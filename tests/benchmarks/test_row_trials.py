@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
@@ -13,6 +14,7 @@ from benchmarks.tables.glyphs import GLYPHS
 from benchmarks.tables.table import Row
 
 ROW = "glyphs-centred-6"
+WRONG = SimpleNamespace(success=0.5, mean_return=0.5)
 
 
 def row() -> Row:
@@ -71,7 +73,7 @@ def test_commands_that_try_changes_at_once_record_the_trials_of_all(
     def train(algorithm: Any, config: Any, folder: Path, scenes: int) -> Any:
         if config.network.core_units == 16:  # another command ends before this one
             main([*command, "--change", "another: network.core_units=17"])
-        return RunOfOneEpisode(), 0.5
+        return RunOfOneEpisode(), WRONG
 
     monkeypatch.setattr(row_trials, "trained_and_judged", train)
     main([*command, "--change", "few units: network.core_units=16"])
@@ -83,7 +85,7 @@ def test_commands_that_try_changes_at_once_record_the_trials_of_all(
 def test_trials_of_another_machine_are_not_joined(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(row_trials, "trained_and_judged", lambda *_: (RunOfOneEpisode(), 0.5))
+    monkeypatch.setattr(row_trials, "trained_and_judged", lambda *_: (RunOfOneEpisode(), WRONG))
     command = ["glyphs", ROW, "--record", str(tmp_path)]
     main(command)
     path = tmp_path / f"trials_{ROW}.json"
@@ -117,14 +119,17 @@ def test_what_is_no_change_is_refused(change: str, message: str) -> None:
         changed(row().config(), parse(change)[1])
 
 
-def test_a_row_without_success_is_refused_before_it_is_trained(
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_row_without_success_is_judged_by_its_return(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = replace(row(), env_id="CartPole-v1", changes={})
     monkeypatch.setattr(row_trials, "row_named", lambda table, name: other)
-    monkeypatch.setattr(row_trials, "trained_and_judged", None)
-    with pytest.raises(ValueError, match="CartPole-v1 has returns and no success"):
-        main(["glyphs", ROW])
+    score = SimpleNamespace(success=None, mean_return=21.0)
+    monkeypatch.setattr(row_trials, "trained_and_judged", lambda *_: (RunOfOneEpisode(), score))
+    main(["glyphs", ROW, "--record", str(tmp_path)])
+    (trial,) = json.loads((tmp_path / f"trials_{ROW}.json").read_text())["trials"]
+    assert trial["return"] == 21.0
+    assert "error" not in trial
 
 
 def test_a_recipe_is_read_from_the_tables_own_records_wherever_the_command_is_typed(

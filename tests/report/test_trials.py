@@ -31,6 +31,13 @@ def test_a_trial_is_a_row(tmp_path: Path) -> None:
     assert "RAM" not in text
 
 
+def test_trials_without_success_show_returns(tmp_path: Path) -> None:
+    trial = {"settings": "the row as it is", "episodes": 1234, "return": 0.62512, "note": ""}
+    text = block(tmp_path, trials=[trial])
+    assert "| the row as it is | 1,234 | 0.625 |" in text
+    assert "return on 5,000 validation episodes" in text
+
+
 def test_a_record_says_itself_how_far_equal_runs_differ(tmp_path: Path) -> None:
     text = block(tmp_path, noise="two equal ones differed by 5 points")
     assert "of these single runs, two equal ones differed by 5 points (" in text
