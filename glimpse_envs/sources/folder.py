@@ -49,7 +49,8 @@ def describe(source: str) -> SourceInfo:
 
 
 def load(source: str, split: str) -> Examples:
-    """The images of a split of "folder:PATH", sorted by class, then by file name.
+    """The images of a split of "folder:PATH", in the order of `digest_of`, in which classes are
+    mixed: the first few of a split stand for all.
 
     Raises:
         SourceError: as for `describe`, and if no image is in this split.
@@ -149,7 +150,7 @@ def _read_images(root: Path, files: Found, side: int | None) -> ImageFolder:
 
 
 def find_images(root: Path) -> Found:
-    """The (split, class name, path) of every image, sorted by class and file name.
+    """The (split, class name, path) of every image, in the order of `digest_of`.
 
     Raises:
         SourceError: if there is no folder, no class or no image, or a split's folder is missing.
@@ -179,12 +180,17 @@ def find_images(root: Path) -> Found:
         ]
     else:
         found = [(split_of(f"{name}/{path.name}"), name, path) for name, path in _images(root)]
-    return sorted(found, key=lambda image: (image[1], image[2].name, image[0]))
+    return sorted(found, key=lambda image: (digest_of(f"{image[1]}/{image[2].name}"), image[0]))
+
+
+def digest_of(relative: str) -> bytes:
+    """The SHA-256 of the name "class/file" of an image."""
+    return hashlib.sha256(relative.encode()).digest()
 
 
 def split_of(relative: str) -> int:
-    """The split, an index into SPLITS, of the image "class/file", by the SHA-256 of this name."""
-    tenth = int.from_bytes(hashlib.sha256(relative.encode()).digest()[:8]) % 10
+    """The split, an index into SPLITS, of the image "class/file", by `digest_of`."""
+    tenth = int.from_bytes(digest_of(relative)[:8]) % 10
     return SPLITS.index({8: "validation", 9: "test"}.get(tenth, "train"))
 
 

@@ -1,6 +1,7 @@
 """Sources of a user's own arrays, registered under a name for this process."""
 
 import hashlib
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from glimpse_envs.core.arguments import check_integers
-from glimpse_envs.core.arrays import Bytes
+from glimpse_envs.core.arrays import Bytes, Ints
 from glimpse_envs.sources.examples import SPLITS, Examples, SourceError, SourceInfo
 from glimpse_envs.sources.image_files import resized
 from glimpse_envs.sources.names import SOURCES
@@ -58,12 +59,11 @@ def from_arrays(
     taken = {source.partition(":")[0]: path for source, path in SOURCES.items()}
     if name in taken:
         raise ValueError(f"the name {name!r} is taken: it stands for {taken[name]}")
-    given = {"train": train, "validation": validation, "test": test}
-    splits = {
-        split: _checked(f"{name}: {split}", *labelled)
-        for split, labelled in given.items()
-        if labelled is not None
-    }
+    given = {"validation": validation, "test": test}
+    wanted = {"train": train, **{split: one for split, one in given.items() if one is not None}}
+    splits = {split: _checked(f"{name}: {split}", one) for split, one in wanted.items()}
+    for split in splits.keys() & given.keys():
+        _warn_of_sorted(f"{name}: {split}", splits[split].labels)
     shape = splits["train"].images.shape[1:]
     greatest = max(int(examples.labels.max()) for examples in splits.values())
     names = tuple(map(str, class_names)) or tuple(map(str, range(greatest + 1)))
@@ -198,8 +198,26 @@ def _column(name: str, dataset: Mapping[str, Any], split: str, column: str, argu
         ) from error
 
 
-def _checked(what: str, images: ArrayLike, labels: ArrayLike) -> Examples:
+def _warn_of_sorted(what: str, labels: Ints) -> None:
+    """Warn where the first images of a fixed split do not stand for all."""
+    if len(labels) > 2 * len(np.unique(labels)) > 2 and (np.diff(labels) >= 0).all():
+        warnings.warn(
+            f"{what}: the images are sorted by label, so a score on the first of them, as "
+            "validations during training and evaluate(episodes=...) are, is of few classes: "
+            "shuffle them once, before they are registered",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _checked(what: str, labelled: Labelled) -> Examples:
     """Return copies of the arrays as examples."""
+    if not isinstance(labelled, tuple | list) or len(labelled) != 2:
+        raise ValueError(
+            f"{what} must be a pair, (images, labels), not {type(labelled).__name__}"
+            + (f" of {len(labelled)}" if isinstance(labelled, tuple | list) else "")
+        )
+    images, labels = labelled
     pixels, classes = np.asarray(images), np.asarray(labels)
     if pixels.ndim == 3:
         pixels = pixels[:, None]
@@ -225,6 +243,12 @@ def _checked(what: str, images: ArrayLike, labels: ArrayLike) -> Examples:
 
 def _as_colours(image: Any) -> Bytes:
     """Return a PIL image or an array (H, W), (H, W, 1) or (H, W, 3) as (H, W, 3)."""
+    mode = str(getattr(image, "mode", ""))
+    if mode.startswith(("I", "F")):  # converting would cut, not scale
+        raise ValueError(
+            f"an image has the mode {mode!r}, of more than a byte a channel: make it a byte first, "
+            "such as 16 bits by (np.asarray(image) >> 8).astype(np.uint8)"
+        )
     pixels = np.asarray(image.convert("RGB") if hasattr(image, "convert") else image)
     if pixels.ndim == 2:
         pixels = pixels[..., None]

@@ -128,6 +128,7 @@ class PictureTask(Task):
 
         self._full, self._with_history, self._stop = view == "full", history, stop
         self.budget = int(full_budget if self._full and not hidden.moves else budget)
+        self.budget_is_seen = not (self._full and hidden.moves)
         # A glimpse and the arrays of its computation, for each step that is kept.
         glimpse = 12 * math.prod(sensor.glimpse_shape) + 24
         steps = self.budget

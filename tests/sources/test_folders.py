@@ -58,6 +58,17 @@ def test_folder_splits_are_stable_and_disjoint(pets: Path) -> None:
         assert after - {100} == seen[split]
 
 
+def test_the_first_images_of_a_split_are_of_all_classes(tmp_path: Path) -> None:
+    for number in range(500):
+        name = "abcde"[number // 100]
+        write_image(tmp_path / f"{name}/{number}.png", np.full((5, 6), number % 256, np.uint8))
+    for split in SPLITS:
+        labels = load(f"folder:{tmp_path}", split).labels
+        first = labels[: len(labels) // 2]
+        assert set(first) == set(range(5)), split
+        assert (np.diff(labels) < 0).any()
+
+
 def test_a_changed_folder_is_read_again(pets: Path) -> None:
     source = f"folder:{pets}"
     describe(source)

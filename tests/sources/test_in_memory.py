@@ -99,6 +99,35 @@ class Picture:
         return np.broadcast_to(self.pixels[..., None], (*self.pixels.shape, 3))
 
 
+def test_a_split_sorted_by_label_is_told() -> None:
+    images = np.repeat(GREY, 2, axis=0)
+    with pytest.warns(UserWarning, match="mine: test: the images are sorted by label"):
+        from_arrays("mine", train=(GREY, LABELS), test=(images, np.arange(12) // 4))
+    from_arrays("yours", train=(images, np.arange(12) // 4), test=(images, np.arange(12) % 3))
+
+
+@pytest.mark.parametrize(
+    ("splits", "says"),
+    [
+        ({"train": None}, r"mine: train must be a pair, \(images, labels\), not NoneType"),
+        ({"train": (GREY,)}, r"must be a pair, \(images, labels\), not tuple of 1"),
+        ({"train": (GREY, LABELS), "test": GREY}, r"mine: test must be a pair.*not ndarray"),
+    ],
+)
+def test_a_split_that_is_no_pair_is_named(splits: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        from_arrays("mine", **splits)
+    assert not in_memory.is_registered("mine")
+
+
+@pytest.mark.parametrize("mode", ["I;16", "I", "F"])
+def test_images_of_more_than_a_byte_are_refused(mode: str) -> None:
+    image = SimpleNamespace(mode=mode, convert=lambda _: GREY[0])
+    data = {"train": {"image": [image], "label": [0]}}
+    with pytest.raises(ValueError, match=f"mode '{mode}', of more than a byte a channel"):
+        from_dataset("mine", data)
+
+
 def test_a_data_set_is_a_source() -> None:
     grey = Columns(image=[Picture(one) for one in GREY], label=LABELS.tolist())
     from_dataset("grey", {"train": grey, "extra": None})

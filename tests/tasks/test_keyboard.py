@@ -80,6 +80,13 @@ def test_arrows_move_symbols_are_put_out_and_shift_writes() -> None:
         assert (action["answer"], action["write"]) == (answer, write)
 
 
+def test_without_a_key_a_reader_stays() -> None:
+    env = gym.make("Glimpse/Stories-v0")
+    action = env.get_wrapper_attr("get_keys_to_action")()[(ord(" "),)]
+    name = env.get_wrapper_attr("task").components["look"].names[action["look"]]
+    assert (action["answer"], name) == (0, "the same")
+
+
 def test_addition_puts_out_the_digit_of_the_key() -> None:
     env: Any = gym.make("Glimpse/Addition-v0").unwrapped
     assert env.get_keys_to_action()[(ord("0"),)]["answer"] == 1

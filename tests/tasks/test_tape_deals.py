@@ -75,6 +75,22 @@ def test_a_saved_machine_goes_on_as_it_was(program: str, way: str) -> None:
         assert_same(twin.step(actions), envs.step(actions))
 
 
+@pytest.mark.parametrize("look", ["moves", "absolute"])
+@pytest.mark.parametrize("program", IDS)
+def test_the_budget_tells_nothing_of_a_tape_but_its_length(program: str, look: str) -> None:
+    """Nor, of repeat_copy, but the count, which the first glimpse shows."""
+    if program == "forward_reverse" and look == "absolute":
+        pytest.skip("its head can only go forward")
+    envs = make_vector(IDS[program], 500, look=look)
+    observation, info = envs.reset(seed=0)
+    seen = info["length"].astype(int)
+    if program == "repeat_copy":
+        seen = 100 * seen + observation["glimpse"].argmax(axis=1)
+    first = observation["remaining"][:, 0]
+    for known in np.unique(seen):
+        assert len(np.unique(first[seen == known])) == 1
+
+
 def test_fixed_splits_are_fixed_and_disjoint() -> None:
     def scenes(split: str, seed: int = 0) -> Any:
         envs = make_vector(COPY, 200, split=split, view="full")

@@ -7,7 +7,7 @@ import pytest
 
 from glimpse_envs.suite import SUITE
 from glimpse_envs.tasks.tape.programs import PROGRAMS, longest
-from tests.support.episodes import make_vector
+from tests.support.episodes import make_vector, play
 from tests.support.tape_reference import IDS, outputs, tape_of, tapes_of
 
 LENGTHS = range(1, 13)
@@ -107,16 +107,19 @@ def test_sorting_takes_a_scan_and_a_walk(absolute: bool) -> None:
     look = "absolute" if absolute else "moves"
     for n in range(1, 8):
         envs = make_vector(IDS["priority_sort"], 30, length=n, slack=1.0, look=look)
-        envs.reset(seed=1, options={"length": n})
+        observation, _ = envs.reset(seed=1, options={"length": n})
+        budgets = set(tape_of(envs).budgets.tolist())
         orders = [
             tuple(np.argsort(tape.priorities)[::-1].tolist())
             for tape in tapes_of("priority_sort", 30, seed=1, length=n)
         ]
         expected = [sorting_steps(order, absolute) for order in orders]
-        assert tape_of(envs).budgets.tolist() == expected
+        played = play(envs, observation, lambda envs, _: envs.task.oracle())
+        assert played.steps.tolist() == expected
         worst = max(sorting_steps(order, absolute) for order in permutations(range(n)))
         sizes = longest(PROGRAMS.index("priority_sort"), n, 30, 3, absolute)
         assert sizes.steps == envs.task.budget == worst
+        assert budgets == {worst}, "an order of its own would be told"
 
 
 def test_budgets_are_the_shortest_solution_times_slack_rounded_up() -> None:

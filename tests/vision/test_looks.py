@@ -190,6 +190,16 @@ def test_first_glimpses_near_the_target_go_out_to_uniform_ones() -> None:
     envs.close()
 
 
+def test_a_budget_that_is_not_seen_truncates() -> None:
+    """The full view of a scene that moves shows the scene alone."""
+    for view, ends in (("full", (False, True)), ("glimpse", (True, False))):
+        envs = make_vector("Glimpse/MovingDigitGlyphs-v0", 2, view=view, budget=2)
+        envs.reset(seed=0)
+        assert not np.any(envs.step(envs.action_space.sample())[2:4])
+        found = envs.step(envs.action_space.sample())[2:4]
+        assert [set(part) for part in found] == [{end} for end in ends]
+
+
 @pytest.mark.parametrize(
     "env_id", [CLUTTERED, "Glimpse/MovingDigitGlyphs-v0", "Glimpse/DigitPairGlyphs-v0"]
 )

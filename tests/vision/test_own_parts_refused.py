@@ -33,6 +33,10 @@ class ByPosition(Blank):
         super().__init__(split=split)
 
 
+class ThreeLabels(Blank):
+    parts = 3
+
+
 class WithoutAnswers(Blank):
     answers = ()
 
@@ -113,6 +117,7 @@ def test_those_that_keep_all_promises_are_taken() -> None:
     [
         ({"scene": "ByPosition"}, "takes split, side by position, and only arguments by keyword"),
         ({"scene": "WithoutAnswers"}, "it has no answers; it must name them"),
+        ({"scene": "ThreeLabels"}, "it has 3 labels a picture; this task asks for one"),
         ({"scene": "Double"}, r"its dtype is .*float64.*; it must be np.uint8, .*, or np.float32"),
         ({"scene": "WithoutChannels"}, r"its shape is \(20, 20\); it must be \(C, H, W\)"),
         (

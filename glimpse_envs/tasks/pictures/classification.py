@@ -75,8 +75,8 @@ class ImageClassification(PictureTask):
 
     The first glimpse is given by `reset`, at a uniformly random location, and counts towards the
     `budget` T. An episode has T steps, or fewer with `stop`; the look of the last step is ignored.
-    A spent budget terminates the episode, because the agent can see it. Episodes are never
-    truncated.
+    A spent budget terminates the episode, because the agent can see it; in the full view of a scene
+    that moves it cannot, and the episode is truncated.
 
     ## Information
 
@@ -188,6 +188,10 @@ class ImageClassification(PictureTask):
         if not pictures.answers:
             raise ValueError(
                 f"scene={scene!r}: it has no answers; it must name them, one for each label"
+            )
+        if pictures.parts != 1:
+            raise ValueError(
+                f"scene={scene!r}: it has {pictures.parts} labels a picture; this task asks for one"
             )
         super().__init__(
             pictures,

@@ -13,19 +13,24 @@ MOST_VALUES = 20
 
 
 def table_keys(
-    addresses: int | None, bits: int | None, values: int, first_answer: int
+    addresses: int | None,
+    bits: int | None,
+    values: int,
+    first_answer: int,
+    idle_address: int = 0,
 ) -> dict[Held, dict[str, Any]]:
     """Return the action of each combination of keys.
 
     Letters choose the address: its number, with a = 0, or, held together, those of its bits that
     are 1, with a the lowest. Digits give the answer, 0 is 10; with space 10 more. Space alone looks
-    at address 0.
+    at address 0, or `idle_address`.
 
     Args:
         addresses: number of addresses, for looks that are a number; None for bits.
         bits: number of bits, for looks that are bits; None for a number.
         values: number of values that can be answered, shown as 1 ... `values`.
         first_answer: the answer that stands for value 1.
+        idle_address: the address, a number, that is looked at where none is chosen.
 
     Raises:
         ValueError: there are more values, addresses or bits than keys.
@@ -40,7 +45,7 @@ def table_keys(
     idle: dict[str, Any] = {"answer": 0}
     choices: dict[Held, dict[str, Any]] = {}
     if addresses is not None:
-        idle["look"] = 0
+        idle["look"] = idle_address
         choices |= {(ord(ascii_lowercase[a]),): {"look": a} for a in range(addresses)}
     if bits is not None:
         idle["look"] = np.zeros(bits, np.int8)

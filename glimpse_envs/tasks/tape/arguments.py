@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from glimpse_envs.core.arguments import (
     check_choice,
     check_flags,
@@ -11,6 +13,7 @@ from glimpse_envs.core.arguments import (
     check_numbers,
     check_slack,
 )
+from glimpse_envs.core.arrays import Ints
 from glimpse_envs.core.memory import check_memory
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.tasks.tape.arrays import Rules
@@ -92,6 +95,18 @@ class TapeArguments:
         """Sizes of the tape whose shortest solution takes the most steps."""
         rules = self.rules
         return longest(rules.program, rules.length, rules.symbols, rules.times, rules.absolute)
+
+    @cached_property
+    def shared_steps(self) -> Ints:
+        """(L + 1,) the steps of the tape of a length whose shortest solution takes the most, where
+        the steps of its own would tell what is hidden; else 0."""
+        steps = np.zeros(self.rules.length + 1, np.int64)
+        if self.program == "priority_sort":
+            rules = self.rules
+            for n in range(1, len(steps)):
+                found = longest(rules.program, n, rules.symbols, rules.times, rules.absolute)
+                steps[n] = found.steps
+        return steps
 
     @property
     def full(self) -> bool:

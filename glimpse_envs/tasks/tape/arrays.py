@@ -15,7 +15,7 @@ class Rules(NamedTuple):
         program: index into `glimpse_envs.tasks.tape.programs.PROGRAMS`.
         symbols, times: as in `glimpse_envs.tasks.tape.programs.lay`.
         length: the greatest length dealt.
-        slack: the budget as a multiple of the steps of a shortest solution.
+        slack: the budget as a multiple of the steps of a shortest solution, or of `shared_steps`.
         absolute: whether a look is an address rather than a move.
         forward: whether the input head can only stay (0) and go right (1).
     """

@@ -36,6 +36,7 @@ def deal_tapes(
     tapes: tuple,
     machines: Records,
     memory: Ints,
+    shared_steps: Ints,
     budgets: Ints,
     answer_rewards: Floats,
 ) -> None:
@@ -48,6 +49,8 @@ def deal_tapes(
             argument types by name, and would be unreadable after such a class was removed.
         machines: (num_envs,) of `MACHINE`.
         memory: (num_envs, M), the memory tapes, 0 is blank; M = 0: there are none.
+        shared_steps: (L + 1,), the steps that all tapes of a length are given, whatever their own
+            shortest solutions take; 0 where each is given its own.
         budgets, answer_rewards: (num_envs,), set for the rows of `groups`.
     """
     program, symbols, times, greatest, slack, absolute, _ = rules
@@ -74,7 +77,10 @@ def deal_tapes(
             outputs[group, i], sources[group, i] = 0, -1
         fact["length"], fact["index"], fact["filled"] = length, keys[3][group], filled
         fact["visits"], fact["count"] = visits, count
-        budget = budget_of(slack, steps_of(route, visits, absolute))
+        steps = shared_steps[length]
+        if not steps:
+            steps = steps_of(route, visits, absolute)
+        budget = budget_of(slack, steps)
         for row in range(group * copies, (group + 1) * copies):
             budgets[row], answer_rewards[row] = budget, 1.0 / count
             machine = machines[row]

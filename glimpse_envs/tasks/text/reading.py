@@ -305,7 +305,13 @@ class ReadText(Task):
 
     def keys_to_action(self) -> dict[tuple[int, ...], dict[str, Any]]:
         looks = None if self._full else self._looks
-        return table_keys(looks, None, len(self._text.answers), int(self._answers_once))
+        return table_keys(
+            looks,
+            None,
+            len(self._text.answers),
+            int(self._answers_once),
+            idle_address=_MOVES.index("the same") if self._moves else 0,
+        )
 
     def oracle(self) -> Arrays:
         """Return the next actions that read the facts in turn and then answer, at the latest with
