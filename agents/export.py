@@ -59,7 +59,7 @@ def export(run: Run, folder: Path, half: bool = True) -> Run:
     if not weights:
         raise RunError(f"{run.checkpoint_path} holds no weights of a policy ({_POLICY}...)")
     exported = create_run(folder, {**run.config, "weights_only": True})
-    kept = {name: metadata[name] for name in ("episodes", "seconds")}
+    kept = {name: value for name, value in metadata.items() if name in ("episodes", "seconds")}
     exported.save_checkpoint(weights, kept)
     return exported
 

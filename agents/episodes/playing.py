@@ -18,7 +18,7 @@ from agents.training.finiteness import check_environment
 from agents.training.row_draws import RowGenerator
 from agents.training.transfers import ToHost
 from glimpse_envs.episodes.description import answer_rewards, task_of
-from glimpse_envs.episodes.infos import read_outcome, success_in
+from glimpse_envs.episodes.infos import read_outcome, success_in, told_in
 from glimpse_envs.evaluation.endless import check_ends
 
 # Rows that have ended are dropped when no more than this share of those decided on is left.
@@ -127,7 +127,8 @@ class Part:
         outcome = read_outcome(self.info, ended)
         success = success_in(outcome, rows)
         if success is not None:
-            self.success = np.where(alive, success, self.success)
+            told = alive & told_in(self.info, ended, "success")
+            self.success = np.where(told, success, self.success)
             self.has_success = True
         cut = alive & truncated & ~terminated
         if cut.any():

@@ -136,7 +136,7 @@ def _words_in(key: str, space: spaces.Space) -> int:
         return int(space.n)
     if isinstance(space, spaces.MultiDiscrete) and not space.start.any():
         return int(space.nvec.max())
-    if isinstance(space, spaces.Box | spaces.MultiBinary):
+    if isinstance(space, spaces.Box | spaces.MultiBinary) and space.shape:
         return 0
     raise ValueError(f"observation[{key!r}] has the space {space}, which no encoder reads")
 

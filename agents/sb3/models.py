@@ -28,8 +28,9 @@ from agents.training.checks import (
     check_types,
 )
 from agents.training.command_line import without_options
-from agents.training.config import RunConfig
+from agents.training.config import RunConfig, check_env_kwargs
 from glimpse_envs.adapters.sb3 import task_arguments
+from glimpse_envs.episodes.lookup import spec_of
 from glimpse_envs.evaluation.record import Model
 
 SB3Model = OnPolicyAlgorithm
@@ -246,6 +247,12 @@ def check_config(config: SB3Config) -> None:
         )
     if "split" in config.env_kwargs:
         raise ValueError("env_kwargs: split cannot be set here; training is on the train split")
+    check_env_kwargs(config.env_id, config.env_kwargs)
+    if spec_of(config.env_id).kwargs.keys() & {"flat", "flat_observation"}:
+        raise ValueError(
+            f"env_id={config.env_id!r} has flat actions or observations, which this command makes "
+            "itself where they are needed: give the id without them"
+        )
     batch = config.n_steps * config.n_envs
     if isinstance(config, PPOConfig):
         check_counts(config, "minibatch_size", "epochs")

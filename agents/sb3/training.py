@@ -31,7 +31,7 @@ from agents.sb3.models import (
     with_history,
 )
 from agents.training.distributed import refuse_several
-from agents.training.extending import extend_budget
+from agents.training.extending import continued_by
 from agents.training.host import settle_host
 from agents.training.interrupts import finish_on_interrupt, ignore
 from agents.training.loggers import Loggers
@@ -87,7 +87,7 @@ def train(
             if run is None:
                 run = begin_run(folder, config, POLICY_CLASS, config.model)
             else:
-                run = extend_budget(run, config)
+                run = continued_by(run, config)
                 if model_path(run).exists():
                     episodes, seconds = load_model(run, config, model)
             on_begin(config)

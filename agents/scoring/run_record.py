@@ -10,6 +10,7 @@ import gymnasium as gym
 from agents.scoring.costs import Costs, measure_costs
 from agents.scoring.run_scores import policy_of, scored_level, trained_levels
 from agents.scoring.seconds import seconds_per_episode
+from agents.training.extending import trainers_of
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.evaluation.from_json import FieldError, from_json
@@ -34,6 +35,10 @@ def make_record(run: Run, evaluations: list[Evaluation], notes: str = "") -> Rec
     """
     check_recordable(run)
     config, headline = run.config["config"], evaluations[0]
+    trainers = trainers_of(run)
+    on_gpu = [one["device"] for one in trainers if str(one["device"]).startswith("cuda")]
+    if on_gpu:  # it is not the time of a core alone then
+        config = {**config, "device": on_gpu[0]}
     has_level = scored_level(run) is not None
     policy, _ = policy_of(run)
     measured = measure_costs(policy, headline)
@@ -60,7 +65,7 @@ def make_record(run: Run, evaluations: list[Evaluation], notes: str = "") -> Rec
         episodes=metadata["episodes"],
         seconds=round(metadata["seconds"], 1),
         cores=cores_of(run),
-        hardware=run.config["hardware"],
+        hardware="; ".join(dict.fromkeys(one["hardware"] for one in trainers)),
         revision=git_revision() if run.config["revision"] == "unknown" else run.config["revision"],
         versions=run.config["versions"],
         config=config,
@@ -70,7 +75,7 @@ def make_record(run: Run, evaluations: list[Evaluation], notes: str = "") -> Rec
         ),
         defaults=run.config.get("defaults", {}),
         curve=learning_curve(run),
-        notes=notes,
+        notes="; ".join(filter(None, (notes, _resumed_note(run)))),
     )
 
 
@@ -117,9 +122,16 @@ def score_of(evaluation: Evaluation, costs: Costs, has_level: bool = False) -> S
 
 
 def cores_of(run: Run) -> int:
-    """The number of cores that a run kept busy: the threads of all processes that began it."""
-    threads: int = run.config["config"].get("threads", 1)
-    return threads * int(run.config.get("processes", 1))
+    """The number of cores that a run kept busy: the threads of all its processes, the most where it
+    was resumed with others."""
+    return max(one["threads"] * one["processes"] for one in trainers_of(run))
+
+
+def _resumed_note(run: Run) -> str:
+    """With what other code a run was trained on; "" where it was not."""
+    first, *later = (str(one["revision"]) for one in trainers_of(run))
+    others = [revision for revision in dict.fromkeys(later) if revision != first]
+    return f"resumed with the revision {', '.join(others)}" if others else ""
 
 
 def learning_curve(run: Run) -> tuple[Validation, ...]:

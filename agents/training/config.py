@@ -183,12 +183,19 @@ def _check_arguments(config: TrainingConfig) -> None:
                 f"curriculum='distance' moves first glimpses at places, and {name}={value!r} has "
                 "none: leave one of the two out"
             )
+    check_env_kwargs(config.env_id, config.env_kwargs)
+
+
+def check_env_kwargs(env_id: str, env_kwargs: dict[str, Any]) -> None:
+    """Raise a `ValueError` for arguments that an environment of this package lacks, or that are not
+    for a training; another package's checks its own."""
+    known = arguments_of(env_id, env_kwargs)
     if known is None:
-        return  # another package's environment checks its own arguments
+        return
     known -= {"split"}
-    unknown = sorted(config.env_kwargs.keys() - known)
+    unknown = sorted(env_kwargs.keys() - known)
     if unknown:
         raise ValueError(
-            f"env_kwargs: {', '.join(unknown)} cannot be set here; {config.env_id} takes "
+            f"env_kwargs: {', '.join(unknown)} cannot be set here; {env_id} takes "
             f"{', '.join(sorted(known))}{did_you_mean(unknown[0], known)}"
         )

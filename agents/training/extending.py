@@ -1,15 +1,43 @@
-"""Extends the budget of a resumed run."""
+"""What a resumed run keeps of the process that trains on: its budget, machine and code."""
 
 from dataclasses import asdict
 from typing import Any
 
+from agents.training.distributed import processes
+from agents.training.host import hardware_with
 from agents.training.repeating import command_of_settings
 from agents.training.resuming import BUDGETS
-from glimpse_envs.evaluation.provenance import command_line
+from glimpse_envs.evaluation.provenance import command_line, git_revision
 from glimpse_envs.evaluation.runs import Run
 
 
-def extend_budget(run: Run, config: Any) -> Run:
+def continued_by(run: Run, config: Any) -> Run:
+    """`run` as this process trains it on with `config`: where machine or code are others than
+    before, that is added to the run's "resumed"; a greater budget is taken over, and told."""
+    here = {
+        "threads": config.threads,
+        "processes": processes(),
+        "device": config.device,
+        "hardware": hardware_with(config.device),
+        "revision": git_revision(),
+    }
+    if here != trainers_of(run)[-1]:
+        resumed = [*run.config.get("resumed", ()), here]
+        run = run.replace_config({**run.config, "resumed": resumed})
+    return _extended(run, config)
+
+
+def trainers_of(run: Run) -> list[dict[str, Any]]:
+    """The machines and the code that have trained a run, one after the other: the threads and the
+    number of processes, the device, the hardware and the revision of each."""
+    first = {name: run.config["config"].get(name) for name in ("threads", "device")}
+    first |= {name: run.config.get(name) for name in ("hardware", "revision")}
+    first["threads"] = first["threads"] or 1
+    first["processes"] = int(run.config.get("processes", 1))
+    return [first, *run.config.get("resumed", ())]
+
+
+def _extended(run: Run, config: Any) -> Run:
     """Give `run` the greater budget of `config` and the command that trains so long; print what
     that changes."""
     saved, given = run.config["config"], asdict(config)

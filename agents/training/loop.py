@@ -19,7 +19,7 @@ from agents.training.distributed import (
     processes,
     share_of,
 )
-from agents.training.extending import extend_budget
+from agents.training.extending import continued_by
 from agents.training.finiteness import EnvironmentNotFinite
 from agents.training.host import settle_host
 from agents.training.interrupts import finish_on_interrupt, ignore
@@ -102,7 +102,7 @@ def train(
     def begin() -> Run:
         if saved is None:
             return begin_run(folder, config, learner.policy_class, learner.model)
-        return extend_budget(saved, config)
+        return continued_by(saved, config)
 
     try:
         check_model(config.algorithm, learner.model)

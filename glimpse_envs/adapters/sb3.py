@@ -166,6 +166,13 @@ class GlimpseVecEnv(VecEnv):
         if fixed and self._seeds[0] is None:
             self.seed()
         names = {name for options in self._options for name in options}
+        for name in sorted(names):
+            without = [row for row, one in enumerate(self._options) if name not in one]
+            if without:
+                raise ValueError(
+                    f"set_options: the environments {without} have no option {name!r}, and others "
+                    "have: give it to all, or to none"
+                )
         options = {name: [one.get(name) for one in self._options] for name in names}
         observation, info = self.batch.reset(seed=self._seeds[0], options=options)
         self._dealt = {name: value.copy() for name, value in info.items() if name[0] != "_"}

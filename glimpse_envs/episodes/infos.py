@@ -90,6 +90,20 @@ def success_in(outcome: Arrays, num_envs: int) -> Bools | None:
     return success if success.dtype == np.bool_ else None
 
 
+def told_in(info: Info, ended: Bools, name: str) -> Bools:
+    """Return the rows (n,) of which `read_outcome(info, ended)` has the entry `name`: as Gymnasium
+    marks them, or all where they are not marked."""
+    final = info.get("final_info", {}) if ended.any() else {}
+    running = _marked(info, name, len(ended))
+    return np.where(ended, _marked(final, name, len(ended)), running) if final else running
+
+
+def _marked(info: Info, name: str, num_envs: int) -> Bools:
+    if name not in info:
+        return np.zeros(num_envs, np.bool_)
+    return np.asarray(info.get(f"_{name}", np.ones(num_envs, np.bool_)))
+
+
 def read_outcome(info: Info, ended: Bools) -> Arrays:
     """Return `info` of the action just taken, name -> (n, ...), in any autoreset mode: under
     "SameStep" that of the rows that ended is read from `final_info`.

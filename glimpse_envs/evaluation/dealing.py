@@ -15,7 +15,7 @@ def deal(
     env: Any, split: str, seed: int, indices: NDArray[np.int64]
 ) -> tuple[Observation, dict[str, Any]]:
     """Deal scene `indices[i]`, (rows,), to row i. Without fixed scenes (on "train", and in worlds
-    of other packages) scene k is the first episode of a seed that only this split uses."""
+    of other packages) scene k is the first episode of a seed of its own."""
     if scenes_of(env) is not None:
         return env.reset(seed=seed, options={"scene": indices})
     return env.reset(seed=[world_seed(split, seed, int(k)) for k in indices])
@@ -29,7 +29,8 @@ def deal_one(env: gym.Env, split: str, seed: int, index: int) -> tuple[Any, dict
 
 
 def world_seed(split: str, seed: int, episode: int) -> int:
-    """Return the seed, below 2**63, of an episode of a world without fixed scenes."""
+    """Return the seed of an episode of a world without fixed scenes: below 2**31, as some worlds of
+    other packages take no greater one."""
     of_split = () if split == "train" else (SPLITS.index(split),)
     stream = np.random.SeedSequence((seed, episode, *of_split))
-    return int(stream.generate_state(1, np.uint64)[0] >> 1)
+    return int(stream.generate_state(1)[0] >> 1)

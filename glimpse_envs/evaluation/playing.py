@@ -10,7 +10,7 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from glimpse_envs.core.boxes import in_any_box
-from glimpse_envs.episodes.infos import read_outcome, success_in
+from glimpse_envs.episodes.infos import read_outcome, success_in, told_in
 from glimpse_envs.evaluation.acting import Act
 from glimpse_envs.evaluation.endless import check_ends
 from glimpse_envs.evaluation.policy import Action, Observation
@@ -147,7 +147,7 @@ def play(
         success = success_in(outcome, len(alive))
         if success is not None:
             judged = True
-            right = np.where(alive, success, right)
+            right = np.where(alive & told_in(info, ended, "success"), success, right)
         correct.append(right)
         if "target" in outcome and _are_answers(outcome["target"], len(alive)):
             targets = np.where(alive, outcome["target"], targets)

@@ -156,6 +156,9 @@ def test_seeds_and_options_are_of_the_next_reset() -> None:
     assert [info["scene"] for info in venv.reset_infos] == [5, 6]
     venv.reset()
     assert [info["scene"] for info in venv.reset_infos] != [5, 6], "options are used once"
+    venv.set_options([{"scene": 5}, {}])
+    with pytest.raises(ValueError, match=r"environments \[1\] have no option 'scene', and others"):
+        venv.reset()
 
 
 def test_actions_may_be_one_number() -> None:

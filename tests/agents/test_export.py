@@ -11,9 +11,16 @@ from agents.export import export, main
 from agents.scoring.run_scores import evaluate_run
 from glimpse_envs import sources
 from glimpse_envs.evaluation.run_errors import RunError
-from glimpse_envs.evaluation.runs import open_run
+from glimpse_envs.evaluation.runs import create_run, open_run
 from tests.support.tiny import tiny_config
 from tests.support.trainings import trained
+
+
+def test_a_run_made_by_hand_is_exported_without_its_costs(tmp_path: Path) -> None:
+    run = create_run(tmp_path / "run", {"policy": "agents.policy:GlimpsePolicy", "config": {}})
+    run.save_checkpoint({"policy/weight": np.ones(3, np.float32)}, {})
+    tensors, metadata = export(run, tmp_path / "out", half=False).load_checkpoint()
+    assert (list(tensors), metadata) == (["policy/weight"], {})
 
 
 @pytest.mark.learning

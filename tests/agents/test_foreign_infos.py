@@ -1,5 +1,6 @@
 """Names of ours in the infos and observations of others may mean anything there."""
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,39 @@ def test_success_that_is_told_at_the_end_is_the_same_in_any_batch(
         (score.successes & (score.glimpses <= step)).mean() for step in range(1, 5)
     ]  # an episode is a success from its end on
     np.testing.assert_allclose(score.success_by_glimpse, by_glimpse[: score.glimpses.max()])
+
+
+class Reaching(Pedals):
+    """Tells of success once, at a step of its own, and plays on to its end; takes 32-bit seeds
+    alone."""
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        if seed is not None:
+            np.random.RandomState(seed)
+        seen, info = super().reset(seed=seed)
+        self.goal = int(self.np_random.integers(1, 8))
+        return seen, info
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        seen, *_ = super().step(action)
+        reached = self.steps == self.goal
+        return seen, float(reached), False, self.steps == 5, {"success": True} if reached else {}
+
+
+def test_success_that_is_told_on_the_way_stays() -> None:
+    env_id = "GlimpseTest/Reaching-v0"
+    gym.register(env_id, entry_point=f"{__name__}:Reaching")
+    try:
+        for size in (1, 3, 8):
+            score = evaluate(always_the_first, env_id, episodes=20, batch_size=size)
+            assert 0 < score.mean_return < 1
+            assert score.success == score.mean_return
+        config = ActorCriticConfig(env_id=env_id, answer_by="reward", batch_size=16, network=SMALL)
+        with closing(ActorCritic(config)) as learner:
+            metrics = learner.update(0.0)
+        assert metrics["error"] == pytest.approx(1 - metrics["return"])
+    finally:
+        gym.registry.pop(env_id)
 
 
 @pytest.fixture

@@ -362,3 +362,9 @@ def test_a_deviation_is_refused_where_looks_go_to_cells_and_used_elsewhere() -> 
     head = make_policy("Glimpse/CenteredGlyphs-v0", {}, **network).heads["look"]
     assert isinstance(head, GaussianHead)
     assert head.log_std.exp().tolist() == pytest.approx([0.3, 0.3])
+
+
+def test_a_single_number_without_an_axis_is_refused() -> None:
+    space = spaces.Dict(speed=spaces.Box(-1.0, 1.0, ()))
+    with pytest.raises(ValueError, match=r"observation\['speed'\] has the space .*no encoder"):
+        GlimpseNetwork(space, NetworkConfig())

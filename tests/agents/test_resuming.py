@@ -17,7 +17,11 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from agents import train
 from agents.algorithms.reinforce import Reinforce
 from agents.policy.networks import NetworkConfig
+from agents.scoring.run_record import make_record
+from agents.scoring.run_scores import score_run
+from agents.training import extending
 from agents.training.command_line import run_command
+from agents.training.extending import trainers_of
 from agents.training.interrupts import finish_on_interrupt
 from agents.training.resuming import config_from_json
 from glimpse_envs.evaluation.run_errors import RunError
@@ -92,6 +96,24 @@ def test_two_trainings_in_one_folder_are_refused(tmp_path: Path) -> None:
     with writing(tmp_path / "new"), pytest.raises(RunError, match="is being trained by another"):
         trained(Reinforce, tiny_config(), tmp_path / "new")
     assert not (tmp_path / "new" / "config.json").exists()
+
+
+@pytest.mark.learning
+def test_the_record_of_a_run_tells_who_trained_it_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tiny_config(episodes=32, validation_episodes=0)
+    trained(Reinforce, config, tmp_path, stop_after=1)
+    monkeypatch.setattr(extending, "git_revision", lambda: "f" * 40)
+    monkeypatch.setattr(extending, "hardware_with", lambda device: "a larger machine")
+    run = trained(Reinforce, replace(config, threads=2), tmp_path, resume=True)
+    record = make_record(run, score_run(run, episodes=20))
+    assert record.cores == 2
+    assert record.hardware.endswith("; a larger machine")
+    assert record.notes == f"resumed with the revision {'f' * 40}"
+    assert len(trainers_of(run)) == 2
+    again = trained(Reinforce, replace(config, threads=2), tmp_path, resume=True)
+    assert again.config == run.config, "the same machine and code are told once"
 
 
 def test_a_run_goes_on_with_a_greater_budget(

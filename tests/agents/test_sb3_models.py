@@ -33,6 +33,15 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "clip": ({"clip_range": 0.0}, "clip_range=0.0 must be above 0"),
     "core": ({"network": NetworkConfig(core="gru")}, "network.core='lstm' or none"),
     "units": ({"network": NetworkConfig(what_units=0)}, "what_units=0 must be at least 1"),
+    "flat": ({"env_kwargs": {"flat": "discrete"}}, "env_kwargs: flat cannot be set here"),
+    "flat observation": (
+        {"env_kwargs": {"flat_observation": True}},
+        "env_kwargs: flat_observation cannot be set here",
+    ),
+    "flat id": (
+        {"env_id": "glimpse_envs.flat_ids:GlimpseDiscrete/CenteredGlyphs-v0"},
+        "has flat actions or observations, which this command makes itself",
+    ),
     "split": ({"env_kwargs": {"split": "test"}}, "env_kwargs: split cannot be set here"),
 }
 
