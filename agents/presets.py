@@ -25,6 +25,23 @@ _PICTURES: dict[str, Any] = {
         head_units=64,
     ),
 }
+_LARGE_SCENES: dict[str, Any] = {
+    **_PICTURES,
+    "env_id": "Glimpse/ClutteredMNIST-v0",
+    "env_kwargs": {"scene_size": 480, "scales": None, "clutter": 16},
+    "minutes": 30.0,
+    "batch_size": 512,
+    "curriculum": "distance",
+    "solve_share": 0.5,
+    # Cells of wide scales are large: each is looked at by itself, and a visit closes it alone.
+    "network": replace(
+        _PICTURES["network"],
+        inhibition_of_return=True,
+        wide_inhibition=True,
+        look_block=1,
+        refine_looks=True,
+    ),
+}
 _MEMORY_NETWORK = NetworkConfig(
     what_units=32, where_units=32, glimpse_units=64, core_units=64, head_units=32, skip=True
 )
@@ -147,6 +164,7 @@ _GRIDS: dict[str, Any] = {
 
 PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
     "pictures": (ReinforceConfig(**_PICTURES), ActorCriticConfig(**_PICTURES)),
+    "large_scenes": (ReinforceConfig(**_LARGE_SCENES),),
     "tapes": (ActorCriticConfig(**_TAPES, gae_lambda=1.0), ReinforceConfig(**_TAPES)),
     "tables": (
         # Without a discount a late answer is worth as much as an early one, and the likeliest

@@ -75,6 +75,12 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
         help="folder of the records to draw from, .json files (default: results)",
     )
     parser.add_argument(
+        "--out",
+        type=Path,
+        help="folder in which README.md and docs/ are drawn (default: those of the checkout, from "
+        "its own results alone)",
+    )
+    parser.add_argument(
         "--redraw", action="store_true", help="draw figures again that are there already"
     )
     parser.add_argument(
@@ -86,7 +92,13 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     unknown = set(options.pages) - {page.name for page in PAGES}
     if unknown:
         parser.error(f"no page {', '.join(sorted(unknown))}")
-    places = Places(options.results, root)
+    own = (root / "results").resolve()
+    if options.out is None and options.results.resolve() != own:
+        parser.error(
+            f"pages of {options.results} would replace those of {own}: give --out FOLDER, in which "
+            "they are drawn"
+        )
+    places = Places(options.results, options.out or root)
     drawn = [page for page in PAGES if not options.pages or page.name in options.pages]
     stale: list[Path] = []
     try:

@@ -9,6 +9,7 @@ import gymnasium
 
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.suite import SUITE, Row
+from report.groups import Group
 from report.markdown import listed
 
 
@@ -23,6 +24,20 @@ def blind_error(env_id: str) -> float | None:
     an environment of another package."""
     row = SUITE.get(env_id)
     return None if row is None else 100 * (1 - scored_chance(row))
+
+
+def pays_for_success(groups: Sequence[Group]) -> bool:
+    """Whether returns are the share of success, as far as they are recorded."""
+    means = [(g.mean_return, g.mean(lambda r: r.headline.success)) for g in groups]
+    return all(
+        earned is None or success is None or abs(earned - success) < 1e-3
+        for earned, success in means
+    )
+
+
+def mark_of_chance(high: float, blind: float | None) -> str:
+    """What follows an error in a table whose interval, in percent, ends at `high`."""
+    return " (at chance)" if blind is not None and high >= blind else ""
 
 
 def at_chance(models: Sequence[str]) -> str:

@@ -30,6 +30,11 @@ class Places:
         """The folder of measured speeds, costs and variances."""
         return self.results / "benchmarks"
 
+    def host(self, page: str) -> Path:
+        """The file of a page of which a part is drawn; in a new folder that of the checkout."""
+        path = self.root / page
+        return path if path.exists() else ROOT / page
+
     def link(self, file: Path, page: str) -> str:
         """The relative link to `file` on a page, whose path is given from the root."""
         return Path(os.path.relpath(file, (self.root / page).parent)).as_posix()
@@ -138,7 +143,7 @@ def _stale_texts(published: Published, places: Places) -> dict[Path, str]:
     for key, block in published.blocks.items():
         page, _, name = key.rpartition(":")
         path = places.root / (page or README)
-        text = wanted.get(path) or path.read_bytes().decode()
+        text = wanted.get(path) or places.host(page or README).read_bytes().decode()
         try:
             wanted[path] = replace_block(text, block, name)
         except ReportError as error:

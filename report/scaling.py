@@ -12,6 +12,7 @@ from pydantic import Field
 from glimpse_envs.core.files import write_atomically
 from glimpse_envs.evaluation.from_json import STRICT, Amount, Count, Number, from_json
 from glimpse_envs.evaluation.records import RecordError
+from report.chance import blind_error, mark_of_chance
 from report.markdown import UNKNOWN, count, digits, table
 
 FILE_NAME = "scaling.json"
@@ -169,11 +170,12 @@ def extremes_table(scaling: Scaling) -> str:
         key=lambda point: point.side,
     )
     unequal = len({point.images for point in scaling.points}) > 1
+    blind = blind_error(scaling.env_id)
     rows = [
         [
             f"{point.side:,}x{point.side:,}",
             IN_WORDS[point.algorithm],
-            f"{point.error_percent:.2f}",
+            f"{point.error_percent:.2f}{mark_of_chance(point.interval_percent[1], blind)}",
             digits(point.inference.total, 2),
             *([count(point.images)] if unequal else []),
         ]

@@ -39,13 +39,18 @@ _PAIRING = {
 }
 _SUMMING = {**_GAINING, "network": replace(_RETURNING["network"], **_WIDE_CONV)}
 
-_FAR = {"network": replace(_FINE["network"], wide_inhibition=True)}
+_LARGE = preset("large_scenes", "reinforce")
+
+_FAR = {"network": _LARGE.network}
 """Cells of wide scales are large. The middle of a block of them may lie far from the target, and of
 several digits in one block, the visit of one closes the block to the others."""
 
-FAR_GAZE: dict[str, Any] = {"curriculum": "distance", "solve_share": 0.5, **_FAR}
+FAR_GAZE: dict[str, Any] = {
+    "curriculum": _LARGE.curriculum,
+    "solve_share": _LARGE.solve_share,
+    **_FAR,
+}
 """In scenes from 480 pixels on, whose targets teach answers."""
-
 
 _SEARCHING = {"batch_size": 512, "learning_rate": 4e-3, **_FAR}
 """The stop is taught where the gaze lies on the target or not. Without inhibition of return the

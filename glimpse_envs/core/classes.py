@@ -34,8 +34,9 @@ def find_class(argument: str, name: object, base: type, known: Mapping[str, str]
     missing = sorted(getattr(found, "__abstractmethods__", ()))
     if missing:
         raise ValueError(
-            f"{argument}={name!r} is abstract, it lacks {', '.join(missing)}: give a class that "
-            f"extends it"
+            f"{argument}={name!r} is abstract, it lacks {', '.join(missing)}: define "
+            f"{'it' if len(missing) == 1 else 'them'} in the class, not in __init__, or give a "
+            "class that extends it"
         )
     return found
 

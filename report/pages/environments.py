@@ -17,7 +17,7 @@ from report.figures.environments import (
     draw_windows,
 )
 from report.figures.pong import draw_pong
-from report.markdown import table
+from report.markdown import listed, table
 from report.page import Draw, Places, Published
 from report.pages.docstring import read_docstring
 from report.pages.environment_facts import (
@@ -46,6 +46,7 @@ _BATCH_ARGUMENTS = (
     *("flat", "flat_observation", "copies"),
     *("autoreset_mode", "render_mode", "render_height", "reveal"),
 )
+_OF_BATCHES_ALONE = ("copies", "autoreset_mode")
 
 
 def publish(places: Places) -> Published:
@@ -168,9 +169,10 @@ def _arguments(environment: Environment) -> list[str]:
         (name, environment.arguments[name], meaning)
         for name, meaning in environment.docstring.arguments.items()
     ] + [(name, parameters[name].default, batch[name]) for name in _BATCH_ARGUMENTS]
+    alone = listed([f"`{name}`" for name in _OF_BATCHES_ALONE])
     return [
         "Keyword arguments of `gymnasium.make` and `gymnasium.make_vec`, with the values of this "
-        "environment.",
+        f"environment; {alone} are of `make_vec` alone.",
         table(
             ("argument", "value", "meaning"),
             ((f"`{name}`", f"`{value!r}`", meaning) for name, value, meaning in rows),

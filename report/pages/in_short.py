@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from glimpse_envs.evaluation.statistics import CLAIM_SEEDS
+from report.chance import blind_error, mark_of_chance, pays_for_success
 from report.controls import is_control
 from report.grouping import Task
 from report.groups import Group, score_cells
 from report.kinds import Kind
-from report.markdown import UNKNOWN, environment, minutes, table
+from report.markdown import UNKNOWN, environment, listed, minutes, table
 from report.trained_runs import own_arguments_of
 
 _AGENTS: tuple[Kind, ...] = ("hard",)
@@ -38,6 +39,11 @@ _LENGTHS = (
     "while the agents on tapes move from cell to cell."
 )
 
+_IN_VIEW = (
+    "On {} the agent works out the symbol that it answers from the present glimpse alone "
+    "(`answer_in_view`); the memories that see every cell have no such help."
+)
+
 
 def scenes_in_short(tasks: Sequence[Task]) -> list[str]:
     """Test errors of the agents that choose their glimpses, beside models that see every pixel."""
@@ -51,7 +57,14 @@ def memory_in_short(tasks: Sequence[Task]) -> list[str]:
     was used of that given: agents that see one cell a step, beside memories that see every cell."""
     each = ("solved", "success % at 1x", "at 2x", "core-minutes")
     heads = ("task", "sees one cell a step", *each, "sees every cell", *each)
-    return [_HEADING, _table(tasks, heads, _by_solved, _solved_cells), _MEMORY_CHOICE, _LENGTHS]
+    blocks = [_HEADING, _table(tasks, heads, _by_solved, _solved_cells), _MEMORY_CHOICE, _LENGTHS]
+    in_view = [
+        environment(task.env_id, task.env_kwargs)
+        for task in tasks
+        if (best := _best(task, _AGENTS, _by_solved)) is not None
+        and best.first.config.get("network", {}).get("answer_in_view")
+    ]
+    return [*blocks, _IN_VIEW.format(listed(in_view))] if in_view else blocks
 
 
 def _table(
@@ -66,18 +79,25 @@ def _table(
     for task in tasks:
         row = [environment(task.env_id, task.env_kwargs)]
         for kinds in (_AGENTS, _SEE_ALL):
-            groups = [g for g in task.groups if g.kind in kinds and not is_control(g)]
-            best = min(
-                groups, key=lambda g: (_is_eased(g), g.seeds < CLAIM_SEEDS, rank(g)), default=None
-            )
+            best = _best(task, kinds, rank)
             row += [UNKNOWN] * width if best is None else [best.label, *cells(best)]
         rows.append(row)
     return table(heads, rows)
 
 
+def _best(
+    task: Task, kinds: tuple[Kind, ...], rank: Callable[[Group], tuple[float, ...]]
+) -> Group | None:
+    """The best model of some kinds; None where there is none."""
+    groups = [group for group in task.groups if group.kind in kinds and not is_control(group)]
+    return min(groups, key=lambda g: (_is_eased(g), g.seeds < CLAIM_SEEDS, rank(g)), default=None)
+
+
 def _error_cells(group: Group) -> list[str]:
     error, interval = score_cells(group)
-    return [f"{error} ({interval}), {group.seeds}", group.minutes_cell]
+    blind = blind_error(group.first.env_id) if pays_for_success([group]) else None
+    chance = mark_of_chance(group.interval[1], blind)
+    return [f"{error} ({interval}), {group.seeds}{chance}", group.minutes_cell]
 
 
 def _is_eased(group: Group) -> bool:

@@ -22,7 +22,7 @@ _LINK = re.compile(r"\]\(([\w/]+\.(?:md|gif|png|svg|webp))")
 
 def publish(places: Places) -> Published:
     """The notebook, without outputs, and the picture of its scene."""
-    text = (places.root / SOURCE).read_text(encoding="utf-8")
+    text = places.host(SOURCE).read_text(encoding="utf-8")
     return Published(
         {NOTEBOOK: json.dumps(notebook(text), indent=1, ensure_ascii=False) + "\n"},
         figures={PICTURE: partial(draw_windows, SUITE[ENV_ID], 300, scene=SCENE)},

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from report.chance import at_chance, blind_error
+from report.chance import at_chance, blind_error, pays_for_success
+from report.controls import is_control
 from report.grouping import Task, tasks_of
 from report.groups import Group, hardware_of, score_cells
 from report.how_made import meanings_blocks, training_blocks
-from report.markdown import UNKNOWN, bullets, count, environment, short, table
+from report.markdown import UNKNOWN, bullets, count, environment, listed, minutes, short, table
 from report.page import Places, Published, page_of
 from report.pages.in_short import scenes_in_short
 from report.pages.records import POINTER
@@ -77,7 +78,7 @@ def scenes_page(tasks: Sequence[Task], places: Places) -> str:
         blocks += ["## Tasks", f"Not measured yet: {TRAIN}."]
     for task in tasks:
         blocks += [f"## {environment(task.env_id, task.env_kwargs)}", _table(task, places)]
-        blocks += _not_begun(task)
+        blocks += [*_not_begun(task), *_shorter_controls(task)]
     waiting = [reference for reference in SCENE_REFERENCES if not _measured(reference, groups)]
     if waiting:
         blocks += ["## Reported by others, not measured here", bullets(map(_report, waiting))]
@@ -93,7 +94,7 @@ def scenes_page(tasks: Sequence[Task], places: Places) -> str:
 def _table(task: Task, places: Places) -> str:
     """Of one task; returns have a column where they are not the share of success."""
     rows = [_row(group, places) for group in task.groups]
-    if _pays_for_success(task):
+    if pays_for_success(task.groups):
         return table(HEADER, rows)
     for row, group in zip(rows, task.groups, strict=True):
         mean = group.mean_return
@@ -101,18 +102,26 @@ def _table(task: Task, places: Places) -> str:
     return table((*HEADER[:_RETURN_AT], RETURN, *HEADER[_RETURN_AT:]), rows)
 
 
-def _pays_for_success(task: Task) -> bool:
-    """Whether returns are the share of success, as far as they are recorded."""
-    means = [(g.mean_return, g.mean(lambda r: r.headline.success)) for g in task.groups]
-    return all(
-        earned is None or success is None or abs(earned - success) < 1e-3
-        for earned, success in means
-    )
+def _shorter_controls(task: Task) -> list[str]:
+    """That gazes by a rule had less training than the learned ones, where they had."""
+    of_agents = [group for group in task.groups if group.kind == "hard"]
+    learned = [group.core_minutes for group in of_agents if not is_control(group)]
+    shorter = [
+        f"{group.label} ({minutes(group.core_minutes)} core-minutes)"
+        for group in of_agents
+        if learned and is_control(group) and group.core_minutes < 0.9 * min(learned)
+    ]
+    if not shorter:
+        return []
+    return [
+        f"Trained for less time than the agents that choose their looks: {listed(shorter)}. What "
+        "choosing buys cannot be read from these."
+    ]
 
 
 def _not_begun(task: Task) -> list[str]:
     """What is said of models at chance, where there are any."""
-    blind = blind_error(task.env_id) if _pays_for_success(task) else None
+    blind = blind_error(task.env_id) if pays_for_success(task.groups) else None
     stuck = [
         f"{group.label} ({group.episodes_cell} episodes)"
         for group in task.groups

@@ -44,7 +44,11 @@ def speed_in_short(record: dict[str, Any] | None) -> str:
         key=lambda speed: speed["steps_per_second"],
     )
     ratios = sorted(round(duel["ratio"]) for duel in record["against_ap_gym"] if duel["ratio"])
-    peer = f", {' to '.join(map(str, ratios))} times as many as ap_gym" if ratios else ""
+    peer = (
+        f"; {' and '.join(map(str, ratios))} times as many as ap_gym on its scenes of 28x28 pixels"
+        if ratios
+        else ""
+    )
     return (
         f"{begin}, {count(fastest['steps_per_second'])} steps a second on one core "
         f"(`{SHOWN}`, {fastest['rows']:,} rows){peer} ([speed]({PAGE})){end}."

@@ -78,7 +78,8 @@ def worlds_page(groups: Sequence[Group], places: Places) -> str:
     blocks += ["## Catch", *_section(_of(groups, CATCH), _catch, places), _references()]
     blocks.append("## Atari through a fovea of 50")
     blocks += _section(_of(groups, ATARI), _game, places, by=("game", "gaze"))
-    blocks += [*_uncontrolled(_of(groups, ATARI)), *_begun_anew(_of(groups, ATARI))]
+    blocks += [*_uncontrolled(_of(groups, ATARI)), *_gaze_findings(_of(groups, ATARI))]
+    blocks += _begun_anew(_of(groups, ATARI))
     blocks += ["## Curiosity", *_unequal([*_of(groups, SEARCH), *_of(groups, MINIGRID)])]
     for env_id, by in ((SEARCH, ()), (MINIGRID, ("world", "bonus"))):
         name = env_id.removeprefix("Glimpse/").removesuffix("-v0")
@@ -138,6 +139,39 @@ def _uncontrolled(groups: Sequence[Group]) -> list[str]:
         "choosing glimpses buys; some games need little sight, such as Freeway, where always going "
         "up scores about as much."
     ]
+
+
+def _gaze_findings(groups: Sequence[Group]) -> list[str]:
+    """What a learned gaze bought in each game beside gazes by a rule."""
+    games: dict[str, dict[str, Group]] = {}
+    for group in groups:
+        cells = _game(group)
+        games.setdefault(cells["game"], {})[cells["gaze"]] = group
+    told = []
+    for game, by_gaze in sorted(games.items()):
+        learned = by_gaze.pop("learned", None)
+        if learned is None or not by_gaze:
+            continue
+        low, high = _interval(learned)
+        above = [gaze for gaze, group in sorted(by_gaze.items()) if _interval(group)[0] > high]
+        below = [gaze for gaze, group in sorted(by_gaze.items()) if _interval(group)[1] < low]
+        alike = sorted(by_gaze.keys() - {*above, *below})
+        parts = [
+            f"{verb} {listed([f'the {gaze} one' for gaze in gazes])}"
+            for verb, gazes in (
+                ("less than", above), ("more than", below), ("no differently from", alike)
+            )
+            if gazes
+        ]  # fmt: skip
+        told.append(f"In {game} the learned gaze scored {', '.join(parts)}.")
+    return [" ".join(told)] if told else []
+
+
+def _interval(group: Group) -> tuple[float, float]:
+    """The interval of `_return`, in numbers; the mean alone where there is none."""
+    found = [r.headline.mean_return for r in group.records if r.headline.mean_return is not None]
+    interval = group.first.headline.return_interval if group.seeds == 1 else None
+    return interval or (min(found), max(found))
 
 
 def _begun_anew(groups: Sequence[Group]) -> list[str]:
