@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
             f"pages of {options.results} would replace those of {own}: give --out FOLDER, in which "
             "they are drawn"
         )
-    places = Places(options.results, options.out or root)
+    places = Places(options.results, options.out or root, root)
     drawn = [page for page in PAGES if not options.pages or page.name in options.pages]
     stale: list[Path] = []
     try:

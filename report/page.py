@@ -24,6 +24,8 @@ class Places:
     results: Path = ROOT / "results"
     root: Path = ROOT
     """The folder of README.md and docs/."""
+    origin: Path = ROOT
+    """Where pages of which a part is drawn are taken from when `root` has none yet."""
 
     @property
     def benchmarks(self) -> Path:
@@ -31,9 +33,9 @@ class Places:
         return self.results / "benchmarks"
 
     def host(self, page: str) -> Path:
-        """The file of a page of which a part is drawn; in a new folder that of the checkout."""
+        """The file of a page of which a part is drawn."""
         path = self.root / page
-        return path if path.exists() else ROOT / page
+        return path if path.exists() else self.origin / page
 
     def link(self, file: Path, page: str) -> str:
         """The relative link to `file` on a page, whose path is given from the root."""

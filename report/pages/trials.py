@@ -31,6 +31,7 @@ OTHERS = {
     "trials_sequence": "Resolution of looks: rows of digits, scored as a whole",
     "trials_gaze_60": "Coordinates of looks: 60 pixels",
     "trials_gaze_480": "Coordinates of looks, an oracle's looks at first: 480 pixels",
+    "trials_gaze_960": "Coordinates of looks: 960 pixels",
     "trials_gaze_large": "Inhibition of return, steps of the curriculum: 1,920 pixels, bfloat16",
     "trials_sort": "Memory for sorting",
     "trials_megapixel": "Inhibition of return: scenes of 1,500 pixels",

@@ -157,13 +157,13 @@ def _gaze_findings(groups: Sequence[Group]) -> list[str]:
         below = [gaze for gaze, group in sorted(by_gaze.items()) if _interval(group)[1] < low]
         alike = sorted(by_gaze.keys() - {*above, *below})
         parts = [
-            f"{verb} {listed([f'the {gaze} one' for gaze in gazes])}"
+            f"{verb} the {listed(gazes)} one{'s' * (len(gazes) > 1)}"
             for verb, gazes in (
                 ("less than", above), ("more than", below), ("no differently from", alike)
             )
             if gazes
         ]  # fmt: skip
-        told.append(f"In {game} the learned gaze scored {', '.join(parts)}.")
+        told.append(f"In {game} the learned gaze scored {listed(parts)}.")
     return [" ".join(told)] if told else []
 
 

@@ -224,7 +224,7 @@ def test_what_does_not_fit_is_refused_by_name(
     other.write_text("[]")
     tape, soft = EACH["actor_critic"], EACH["gaussian_window"]
     for arguments, message in (
-        (["--preset", "music"], "--preset music must be one of pictures, tapes, tables"),
+        (["--preset", "music"], "--preset music must be one of pictures, large_scenes, tapes"),
         (["exact", "--preset", "tapes"], "--preset tapes is for actor_critic, reinforce, not for"),
         (["--preset", "tapes", "--from-record", str(tape)], "are both given"),
         (["reinforce", "--from-record", str(tape)], "is of actor_critic, not of reinforce"),

@@ -21,6 +21,7 @@ from tests.support.records import (
 )
 
 PAIR, COPY = "Glimpse/DigitPair-v0", "Glimpse/Copy-v0"
+MEGAPIXEL = "Glimpse/MegapixelMNIST-v0"
 
 
 def rows_of(blocks: Sequence[str]) -> list[list[str]]:
@@ -46,6 +47,21 @@ def test_scenes_without_validation_have_the_lowest_error_of_each_kind() -> None:
     assert pair[:3] == ["DigitPair-v0", "better", f"3.00 ({low} to {high}), 1"]
     assert (pair[4], pair[5][:6]) == ("Full view strong", "2.00 (")
     assert total[:5] == ["DigitSum-v0", "—", "—", "—", SOFT_TILES.name]
+
+
+def test_a_model_at_chance_is_marked() -> None:
+    records = [of_model("guessing", env_id=MEGAPIXEL, error=90.0)]
+    ((_, _, error, *_),) = rows_of(scenes_in_short(tasks_of(as_runs(records))))
+    assert error.endswith("1 (at chance)")
+
+
+def test_agents_that_answer_from_the_glimpse_alone_are_named() -> None:
+    def text(**network: bool) -> str:
+        record = of_model("an agent", env_id=COPY, config={"network": network})
+        return memory_in_short(tasks_of(as_runs([record])))[-1]
+
+    assert text(answer_in_view=True).startswith("On Copy-v0 the agent works out the symbol")
+    assert "answer_in_view" not in text(answer_in_view=False)
 
 
 def test_the_best_is_chosen_on_validation_and_its_test_error_is_told() -> None:

@@ -63,6 +63,22 @@ def run(root: Path, *options: str) -> int:
     return main([*DRAWN, *options], root)
 
 
+def test_other_records_are_drawn_elsewhere_or_not_at_all(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine, out = tmp_path / "mine", tmp_path / "out"
+    write_record(a_record(env_id="Glimpse/ClutteredMNIST-v0"), mine)
+    before = (root / "README.md").read_bytes()
+    with pytest.raises(SystemExit):
+        main(["results", "--results", str(mine)], root)
+    assert "would replace those of" in capsys.readouterr().err
+    assert main(["results", "--results", str(mine), "--out", str(out)], root) == 0
+    assert "ClutteredMNIST-v0" in (out / "docs" / "results.md").read_text()
+    assert (out / "README.md").read_text().startswith("# Title"), "with these numbers"
+    assert (root / "README.md").read_bytes() == before
+    assert not (root / "docs").exists()
+
+
 @pytest.mark.learning
 def test_what_is_published_is_what_the_records_say(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--check"]) == 0, capsys.readouterr().err

@@ -67,6 +67,20 @@ def test_what_has_not_begun_to_learn_is_named(tmp_path: Path) -> None:
     assert REINFORCE.name not in said
 
 
+def test_a_control_with_less_training_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "results" / FOLDER
+    control = replace(REINFORCE, name="Reinforce LSTM, random glimpses", gaze="random")
+    write_record(a_record(REINFORCE, env_id=PAIR, seconds=1800.0), folder)
+    write_record(a_record(control, env_id=PAIR, seconds=600.0), folder)
+    page = page_of(tmp_path)
+    assert "Trained for less time than the agents that choose their looks: Reinforce LSTM," in page
+    for record in folder.glob("*.json"):
+        record.unlink()
+    write_record(a_record(REINFORCE, env_id=PAIR, seconds=1800.0), folder)
+    write_record(a_record(control, env_id=PAIR, seconds=1800.0), folder)
+    assert "Trained for less time" not in page_of(tmp_path)
+
+
 def test_returns_that_are_the_share_of_success_have_no_column(tmp_path: Path) -> None:
     """Also where seeds differ, whose error is an inter-quartile mean."""
     folder = tmp_path / "results" / FOLDER

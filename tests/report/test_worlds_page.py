@@ -101,6 +101,26 @@ def test_the_steps_of_segments_are_a_bound() -> None:
     assert "| at most 1.3 M |" in page_of(game)
 
 
+def test_what_a_learned_gaze_bought_is_told_by_game() -> None:
+    def game(name: str, look: str | None, mean: float) -> Record:
+        kwargs = {"game": name} | ({} if look is None else {"look": look})
+        score: dict[str, Any] = {
+            "success": None, "success_interval": None, "successes": "",
+            "mean_return": mean, "return_interval": (mean - 1, mean + 1),
+        }  # fmt: skip
+        return a_record(PPO, score=score, env_id=ATARI, env_kwargs=kwargs)
+
+    text = page_of(
+        game("Pong", None, 5.0), game("Pong", "static", 9.0), game("Pong", "random", 4.5),
+        game("Pong", "raster", 1.0), game("Freeway", None, 5.0),
+    )  # fmt: skip
+    assert (
+        "In Pong the learned gaze scored less than the static one, more than the raster one and "
+        "no differently from the random one." in text
+    )
+    assert "In Freeway" not in text
+
+
 def test_a_gaze_that_began_anew_is_told_of_old_records_alone() -> None:
     def page(revision: str) -> str:
         kwargs = {"game": "Pong", "segment": 128}
