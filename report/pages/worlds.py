@@ -55,6 +55,17 @@ GAZE_BEGAN_ANEW = (
     "16a00b443445", "95b0a98cf820", "aa369e6ec86e", "c8720fa87931", "ca781d0185cd", "ce535ad6ab4e",
 )  # fmt: skip
 """Revisions with records of games from before the gaze went on where a segment was cut."""
+_BEGAN_ANEW = (
+    "In trainings of the revisions {} the gaze began anew wherever a segment of a game was cut, "
+    "and all frames of the stack were seen from there; since then both go on. Tests play whole "
+    "games."
+)
+ONE_CRITIC = ("6aa1191ebc2c", "582b32c6ab06", "66d7072303bd")
+"""Revisions with records of bonuses from before these had a critic of their own."""
+_SHARED = (
+    "In trainings of the revisions {} bonuses ended with the episode and shared the critic of the "
+    "rewards, and their model took one step a batch; since then it takes as many as the policy."
+)
 
 Cells = Callable[[Group], dict[str, str]]
 
@@ -79,11 +90,13 @@ def worlds_page(groups: Sequence[Group], places: Places) -> str:
     blocks.append("## Atari through a fovea of 50")
     blocks += _section(_of(groups, ATARI), _game, places, by=("game", "gaze"))
     blocks += [*_uncontrolled(_of(groups, ATARI)), *_gaze_findings(_of(groups, ATARI))]
-    blocks += _begun_anew(_of(groups, ATARI))
+    blocks += _old(_of(groups, ATARI), GAZE_BEGAN_ANEW, _BEGAN_ANEW)
     blocks += ["## Curiosity", *_unequal([*_of(groups, SEARCH), *_of(groups, MINIGRID)])]
     for env_id, by in ((SEARCH, ()), (MINIGRID, ("world", "bonus"))):
         name = env_id.removeprefix("Glimpse/").removesuffix("-v0")
         blocks += [f"### {name}", *_section(_of(groups, env_id), _bonus, places, by=by)]
+    curious = [g for g in groups if g.first.config.get("curiosity") is not None]
+    blocks += _old(curious, ONE_CRITIC, _SHARED)
     blocks += ["## What others report", NO_CLAIM, bullets(FACTS)]
     return page_of(blocks)
 
@@ -174,17 +187,11 @@ def _interval(group: Group) -> tuple[float, float]:
     return interval or (min(found), max(found))
 
 
-def _begun_anew(groups: Sequence[Group]) -> list[str]:
-    """That trainings moved the gaze where segments were cut, as long as there are such records."""
+def _old(groups: Sequence[Group], revisions: Sequence[str], what: str) -> list[str]:
+    """What was otherwise in trainings of `revisions`, as long as there are records of such."""
     found = {record.revision for group in groups for record in group.records}
-    old = sorted({short_revision(r) for r in found if r.startswith(GAZE_BEGAN_ANEW)})
-    if not old:
-        return []
-    return [
-        f"In trainings of the revisions {listed(old)} the gaze began anew wherever a segment of a "
-        "game was cut, and all frames of the stack were seen from there; since then both go on. "
-        "Tests play whole games."
-    ]
+    old = sorted({short_revision(r) for r in found if r.startswith(tuple(revisions))})
+    return [what.format(listed(old))] if old else []
 
 
 def _catch(group: Group) -> dict[str, str]:

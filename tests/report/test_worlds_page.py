@@ -6,7 +6,7 @@ from glimpse_envs.evaluation.record import Model, Record
 from glimpse_envs.suite import ATARI, MINIGRID
 from report.grouping import group_runs
 from report.page import Places
-from report.pages.worlds import GAZE_BEGAN_ANEW, worlds_page
+from report.pages.worlds import GAZE_BEGAN_ANEW, ONE_CRITIC, worlds_page
 from tests.support.records import a_record, as_runs
 
 PPO = Model("PPO LSTM, answer by reward", learns_from="reward")
@@ -128,6 +128,20 @@ def test_a_gaze_that_began_anew_is_told_of_old_records_alone() -> None:
 
     assert "gaze began anew" in page(GAZE_BEGAN_ANEW[0] + "0" * 28)
     assert "gaze began anew" not in page("0" * 40)
+
+
+def test_bonuses_with_the_critic_of_the_rewards_are_told_of_old_records_alone() -> None:
+    def page(revision: str, **config: Any) -> str:
+        kwargs = {"world": "DoorKey-6x6"}
+        return page_of(
+            a_record(PPO, env_id=MINIGRID, env_kwargs=kwargs, revision=revision, config=config)
+        )
+
+    old = ONE_CRITIC[0] + "0" * 28
+    curious = {"curiosity": "rnd", "curiosity_weight": 0.01}
+    assert "shared the critic of the rewards" in page(old, **curious)
+    assert "shared the critic" not in page("0" * 40, **curious)
+    assert "shared the critic" not in page(old)
 
 
 def test_equal_times_are_said_to_be_unequal_episodes() -> None:
