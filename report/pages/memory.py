@@ -72,7 +72,8 @@ _COLUMNS = (
     "length. A cell that is touched at two steps counts twice; a soft read counts every cell, and "
     "so does a hard read of a key-value memory, which scores the keys of all cells to choose one. "
     "With *recall*, each kept glimpse that is scored at a step counts too.",
-    "**Seconds an episode**. Time of model and environment together, where it was measured.",
+    "**Seconds an episode**. Time of model and environment together, one episode at a time on one "
+    "core, where it was measured.",
     FEW_SEEDS,
 )
 

@@ -21,7 +21,7 @@ _SCALING = (
     "How the cost of a scene grows with its side, in milliseconds of one core. *Building* draws "
     "the scene, and reads an agent's first glimpse; *reading* is the sensor, or the filters and "
     "their products with the scene; *choosing and answering* is the rest of an episode or of a "
-    "training update. Models take turns in one process, and the best of several bursts counts. The "
+    "training update. Scenes are played in batches of the training's size. Models take turns in one process, and the best of several bursts counts. The "
     "retina has one more scale for each doubling of the side, so that its coarsest window always "
     "shows the same share of the scene; the number of pieces of clutter grows with the side. Error "
     "is measured after the same time of training for all; larger marks are larger scenes. The "
@@ -158,6 +158,7 @@ def scaling_in_short(scaling: Scaling | None) -> str:
         f"![Error and cost against the scene's side]({SHORT_FIGURE})\n\n"
         f"{extremes_table(scaling)}\n\n"
         f"`{scaling.env_id}` with its scene enlarged: error after {scaling.minutes:g} core-minutes "
-        "of training, and milliseconds of one core to play a scene; one run for each row, so no "
+        "of training, and milliseconds of one core to play a scene, in batches of the training's "
+        "size; one run for each row, so no "
         f"claim is made. {' '.join(filter(None, found))}"
     )
