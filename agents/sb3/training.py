@@ -31,7 +31,7 @@ from agents.sb3.models import (
     with_history,
 )
 from agents.training.distributed import refuse_several
-from agents.training.extending import continued_by
+from agents.training.extending import extend_budget, trained_on_here
 from agents.training.host import settle_host
 from agents.training.interrupts import finish_on_interrupt, ignore
 from agents.training.loggers import Loggers
@@ -87,9 +87,11 @@ def train(
             if run is None:
                 run = begin_run(folder, config, POLICY_CLASS, config.model)
             else:
-                run = continued_by(run, config)
+                run = extend_budget(run, config)
                 if model_path(run).exists():
                     episodes, seconds = load_model(run, config, model)
+                if not _is_done(config, model.num_timesteps, seconds):
+                    run = trained_on_here(run, config)
             on_begin(config)
             keeper = _Keeper(run, config, episodes, seconds, progress_bar)
             try:
@@ -106,14 +108,20 @@ def train(
     return run
 
 
+def _is_done(config: SB3Config, timesteps: int, seconds: float) -> bool:
+    """Whether a run has used up its budget."""
+    if config.minutes is not None:
+        return seconds >= 60 * config.minutes
+    return timesteps >= config.timesteps
+
+
 def _learn(model: SB3Model, config: SB3Config, keeper: "_Keeper", loggers: Sequence[str]) -> int:
     """Train to the end or an interrupt, and save; return the number of the interrupt's signal, 0
     without one."""
     run, done = keeper.run, model.num_timesteps
     run.cut_metrics(done)
-    left = max(0, config.timesteps - done)
-    if config.minutes is not None:
-        left = 0 if keeper.spent else sys.maxsize - done
+    most = config.timesteps if config.minutes is None else sys.maxsize
+    left = 0 if _is_done(config, done, keeper.seconds) else most - done
     with (
         Loggers(loggers, run, done) as events,
         closing(keeper.bar),
@@ -163,8 +171,7 @@ class _Keeper(BaseCallback):
     @property
     def spent(self) -> bool:
         """Whether the minutes of the training, where it has some, are over."""
-        minutes = self.config.minutes
-        return minutes is not None and self.seconds >= 60 * minutes
+        return self.config.minutes is not None and _is_done(self.config, 0, self.seconds)
 
     def _on_rollout_start(self) -> None:
         if self.updates and self.updates % self.config.checkpoint_every == 0:

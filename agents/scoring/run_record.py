@@ -36,6 +36,7 @@ def make_record(run: Run, evaluations: list[Evaluation], notes: str = "") -> Rec
     check_recordable(run)
     config, headline = run.config["config"], evaluations[0]
     trainers = trainers_of(run)
+    others = [one["revision"] for one in trainers if one["revision"] != trainers[0]["revision"]]
     on_gpu = [one["device"] for one in trainers if str(one["device"]).startswith("cuda")]
     if on_gpu:  # it is not the time of a core alone then
         config = {**config, "device": on_gpu[0]}
@@ -75,7 +76,8 @@ def make_record(run: Run, evaluations: list[Evaluation], notes: str = "") -> Rec
         ),
         defaults=run.config.get("defaults", {}),
         curve=learning_curve(run),
-        notes="; ".join(filter(None, (notes, _resumed_note(run)))),
+        notes=notes,
+        resumed=tuple(dict.fromkeys(others)),
     )
 
 
@@ -125,13 +127,6 @@ def cores_of(run: Run) -> int:
     """The number of cores that a run kept busy: the threads of all its processes, the most where it
     was resumed with others."""
     return max(one["threads"] * one["processes"] for one in trainers_of(run))
-
-
-def _resumed_note(run: Run) -> str:
-    """With what other code a run was trained on; "" where it was not."""
-    first, *later = (str(one["revision"]) for one in trainers_of(run))
-    others = [revision for revision in dict.fromkeys(later) if revision != first]
-    return f"resumed with the revision {', '.join(others)}" if others else ""
 
 
 def learning_curve(run: Run) -> tuple[Validation, ...]:

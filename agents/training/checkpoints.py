@@ -1,5 +1,7 @@
 """Nested states as the flat tensors and numbers of a checkpoint."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -65,11 +67,18 @@ def load_weights(model: nn.Module, run: Run) -> None:
         for name, value in tensors.items()
         if name.startswith(prefix)
     }
-    try:
+    with naming_misfits(run, type(model).__name__):
         model.load_state_dict(weights)
+
+
+@contextmanager
+def naming_misfits(run: Run, what: str) -> Iterator[None]:
+    """Raise a `RunError` where the run's checkpoint is loaded and does not fit `what`."""
+    try:
+        yield
     except RuntimeError as error:
         raise RunError(
-            f"{run.checkpoint_path} does not fit {type(model).__name__} as it is now: "
+            f"{run.checkpoint_path} does not fit {what} as it is now: "
             f"{' '.join(str(error).split())}. Use the revision that trained it, "
             f"{run.config.get('revision')}, or train again."
         ) from error

@@ -11,9 +11,9 @@ from glimpse_envs.evaluation.provenance import command_line, git_revision
 from glimpse_envs.evaluation.runs import Run
 
 
-def continued_by(run: Run, config: Any) -> Run:
-    """`run` as this process trains it on with `config`: where machine or code are others than
-    before, that is added to the run's "resumed"; a greater budget is taken over, and told."""
+def trained_on_here(run: Run, config: Any) -> Run:
+    """`run`, which this process is about to train on with `config`: where machine or code are
+    others than before, they are added to the run's "resumed"."""
     here = {
         "threads": config.threads,
         "processes": processes(),
@@ -21,10 +21,9 @@ def continued_by(run: Run, config: Any) -> Run:
         "hardware": hardware_with(config.device),
         "revision": git_revision(),
     }
-    if here != trainers_of(run)[-1]:
-        resumed = [*run.config.get("resumed", ()), here]
-        run = run.replace_config({**run.config, "resumed": resumed})
-    return _extended(run, config)
+    if here == trainers_of(run)[-1]:
+        return run
+    return run.replace_config({**run.config, "resumed": [*run.config.get("resumed", ()), here]})
 
 
 def trainers_of(run: Run) -> list[dict[str, Any]]:
@@ -37,7 +36,7 @@ def trainers_of(run: Run) -> list[dict[str, Any]]:
     return [first, *run.config.get("resumed", ())]
 
 
-def _extended(run: Run, config: Any) -> Run:
+def extend_budget(run: Run, config: Any) -> Run:
     """Give `run` the greater budget of `config` and the command that trains so long; print what
     that changes."""
     saved, given = run.config["config"], asdict(config)

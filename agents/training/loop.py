@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from agents.training.checkpoints import flatten, unflatten
+from agents.training.checkpoints import flatten, naming_misfits, unflatten
 from agents.training.config import TrainingConfig, check_config, check_validation
 from agents.training.distributed import (
     anywhere,
@@ -19,7 +19,7 @@ from agents.training.distributed import (
     processes,
     share_of,
 )
-from agents.training.extending import continued_by
+from agents.training.extending import extend_budget, trained_on_here
 from agents.training.finiteness import EnvironmentNotFinite
 from agents.training.host import settle_host
 from agents.training.interrupts import finish_on_interrupt, ignore
@@ -102,7 +102,7 @@ def train(
     def begin() -> Run:
         if saved is None:
             return begin_run(folder, config, learner.policy_class, learner.model)
-        return continued_by(saved, config)
+        return extend_budget(saved, config)
 
     try:
         check_model(config.algorithm, learner.model)
@@ -112,6 +112,8 @@ def train(
             run = from_first(begin)
             loop = _Loop(learner, config, run, validate, loggers)
             if loop.progress() < 1.0 and not loop.stopped:
+                if saved is not None:
+                    run = loop.run = from_first(lambda: trained_on_here(run, config))
                 on_begin(config)
             elif not loop.stopped:
                 print(f"{folder} is trained in full; greater --minutes or --episodes go on with it")
@@ -165,7 +167,8 @@ class _Loop:
         checkpoint = from_first(lambda: run.load_checkpoint() if run.has_checkpoint else None)
         if checkpoint is not None:
             tensors, metadata = checkpoint
-            learner.load_state_dict(unflatten(tensors, metadata["numbers"]))
+            with naming_misfits(run, f"the learner of {config.algorithm}"):
+                learner.load_state_dict(unflatten(tensors, metadata["numbers"]))
             self.updates, self.seconds = metadata["updates"], metadata["seconds"]
             self.window = metadata["window"]
             every = dict.fromkeys(self.window, metadata.get("window_updates", 0))  # older ones

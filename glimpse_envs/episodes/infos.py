@@ -93,9 +93,9 @@ def success_in(outcome: Arrays, num_envs: int) -> Bools | None:
 def told_in(info: Info, ended: Bools, name: str) -> Bools:
     """Return the rows (n,) of which `read_outcome(info, ended)` has the entry `name`: as Gymnasium
     marks them, or all where they are not marked."""
-    final = info.get("final_info", {}) if ended.any() else {}
+    final = info.get("final_info") if ended.any() else None
     running = _marked(info, name, len(ended))
-    return np.where(ended, _marked(final, name, len(ended)), running) if final else running
+    return running if final is None else np.where(ended, _marked(final, name, len(ended)), running)
 
 
 def _marked(info: Info, name: str, num_envs: int) -> Bools:

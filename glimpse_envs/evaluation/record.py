@@ -175,6 +175,8 @@ class Record:
     success is at least `SOLVED`."""
     notes: str = ""
     """Differences from the setting of the references, for readers of the table."""
+    resumed: tuple[str, ...] = ()
+    """Revisions other than `revision` that trained on where the run was resumed."""
 
     @property
     def headline(self) -> Score:

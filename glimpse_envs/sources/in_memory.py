@@ -54,47 +54,7 @@ def from_arrays(
     Raises:
         ValueError: the name is taken, or the arrays or class names are not of this form.
     """
-    if not isinstance(name, str) or not name.isidentifier():
-        raise ValueError(f"name={name!r} must be letters, digits and underscores")
-    taken = {source.partition(":")[0]: path for source, path in SOURCES.items()}
-    if name in taken:
-        raise ValueError(f"the name {name!r} is taken: it stands for {taken[name]}")
-    given = {"validation": validation, "test": test}
-    wanted = {"train": train, **{split: one for split, one in given.items() if one is not None}}
-    splits = {split: _checked(f"{name}: {split}", one) for split, one in wanted.items()}
-    for split in splits.keys() & given.keys():
-        _warn_of_sorted(f"{name}: {split}", splits[split].labels)
-    shape = splits["train"].images.shape[1:]
-    greatest = max(int(examples.labels.max()) for examples in splits.values())
-    names = tuple(map(str, class_names)) or tuple(map(str, range(greatest + 1)))
-    if isinstance(class_names, str) or len(set(names)) < len(names):
-        raise ValueError(
-            f"{name}: class_names={class_names!r} must be a name for each label, no two alike"
-        )
-    used = np.unique(np.concatenate([examples.labels for examples in splits.values()]))
-    if not class_names and len(used) <= greatest:
-        absent = int(np.setdiff1d(np.arange(greatest + 1), used)[0])
-        raise ValueError(
-            f"{name}: labels must be from 0 to {len(used) - 1} for the {len(used)} that there are; "
-            f"no image has the label {absent}, and one has {greatest}. Number them anew, or give "
-            "class_names"
-        )
-    if greatest >= len(names):
-        raise ValueError(f"{name}: there is a label {greatest}, but {len(names)} class_names")
-    content = hashlib.sha256(repr(names).encode())
-    for split, examples in splits.items():
-        if examples.images.shape[1:] != shape:
-            raise ValueError(
-                f"{name}: images of {split} have the shape {examples.images.shape[1:]}, those of "
-                f"train {shape}: all must be of one size"
-            )
-        content.update(f"{split}{examples.images.shape}".encode())
-        content.update(examples.images.data)
-        content.update(examples.labels.data)
-    info = SourceInfo(name, shape, names, content.hexdigest())
-    if name in _REGISTERED and _REGISTERED[name].info != info:
-        raise ValueError(f"name={name!r} is registered with other images: choose another name")
-    _REGISTERED[name] = _Registered(info, splits)
+    _register(name, {"train": train, "validation": validation, "test": test}, class_names)
 
 
 def from_dataset(
@@ -154,7 +114,7 @@ def from_dataset(
     feature = (getattr(dataset["train"], "features", None) or {}).get(label)
     classes = getattr(dataset["train"], "classes", None)
     names = tuple(getattr(feature, "names", None) or classes or ())
-    from_arrays(name, **splits, class_names=names)
+    _register(name, splits, names)
 
 
 def describe(source: str) -> SourceInfo:
@@ -175,6 +135,56 @@ def load(source: str, split: str) -> Examples:
             f"{', '.join(splits)}: give {split}= too"
         )
     return splits[split]
+
+
+def _register(
+    name: str, given: Mapping[str, Labelled | None], class_names: tuple[str, ...]
+) -> None:
+    """Register the splits in `given`, of which "train" is one; called by what the user calls."""
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ValueError(f"name={name!r} must be letters, digits and underscores")
+    taken = {source.partition(":")[0]: path for source, path in SOURCES.items()}
+    if name in taken:
+        raise ValueError(f"the name {name!r} is taken: it stands for {taken[name]}")
+    splits = {
+        split: _checked(f"{name}: {split}", one)
+        for split, one in given.items()
+        if one is not None or split == "train"
+    }
+    for split, examples in splits.items():
+        if split != "train":  # which is dealt at random
+            _warn_of_sorted(f"{name}: {split}", examples.labels)
+    shape = splits["train"].images.shape[1:]
+    greatest = max(int(examples.labels.max()) for examples in splits.values())
+    names = tuple(map(str, class_names)) or tuple(map(str, range(greatest + 1)))
+    if isinstance(class_names, str) or len(set(names)) < len(names):
+        raise ValueError(
+            f"{name}: class_names={class_names!r} must be a name for each label, no two alike"
+        )
+    used = np.unique(np.concatenate([examples.labels for examples in splits.values()]))
+    if not class_names and len(used) <= greatest:
+        absent = int(np.setdiff1d(np.arange(greatest + 1), used)[0])
+        raise ValueError(
+            f"{name}: labels must be from 0 to {len(used) - 1} for the {len(used)} that there are; "
+            f"no image has the label {absent}, and one has {greatest}. Number them anew, or give "
+            "class_names"
+        )
+    if greatest >= len(names):
+        raise ValueError(f"{name}: there is a label {greatest}, but {len(names)} class_names")
+    content = hashlib.sha256(repr(names).encode())
+    for split, examples in splits.items():
+        if examples.images.shape[1:] != shape:
+            raise ValueError(
+                f"{name}: images of {split} have the shape {examples.images.shape[1:]}, those of "
+                f"train {shape}: all must be of one size"
+            )
+        content.update(f"{split}{examples.images.shape}".encode())
+        content.update(examples.images.data)
+        content.update(examples.labels.data)
+    info = SourceInfo(name, shape, names, content.hexdigest())
+    if name in _REGISTERED and _REGISTERED[name].info != info:
+        raise ValueError(f"name={name!r} is registered with other images: choose another name")
+    _REGISTERED[name] = _Registered(info, splits)
 
 
 def _columns(rows: Any, image: str, label: str) -> Any:
@@ -206,11 +216,11 @@ def _warn_of_sorted(what: str, labels: Ints) -> None:
             "validations during training and evaluate(episodes=...) are, is of few classes: "
             "shuffle them once, before they are registered",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,  # the user's call
         )
 
 
-def _checked(what: str, labelled: Labelled) -> Examples:
+def _checked(what: str, labelled: Labelled | None) -> Examples:
     """Return copies of the arrays as examples."""
     if not isinstance(labelled, tuple | list) or len(labelled) != 2:
         raise ValueError(

@@ -157,9 +157,10 @@ def _uncontrolled(groups: Sequence[Group]) -> list[str]:
 def _gaze_findings(groups: Sequence[Group]) -> list[str]:
     """What a learned gaze bought in each game beside gazes by a rule."""
     games: dict[str, dict[str, Group]] = {}
-    for group in groups:
-        cells = _game(group)
-        games.setdefault(cells["game"], {})[cells["gaze"]] = group
+    gazes_of = [(cells["game"], cells["gaze"]) for cells in map(_game, groups)]
+    for (game, gaze), group in zip(gazes_of, groups, strict=True):
+        if gazes_of.count((game, gaze)) == 1:  # of several settings none speaks for the gaze
+            games.setdefault(game, {})[gaze] = group
     told = []
     for game, by_gaze in sorted(games.items()):
         learned = by_gaze.pop("learned", None)

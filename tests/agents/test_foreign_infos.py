@@ -121,9 +121,9 @@ class Reaching(Pedals):
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         if seed is not None:
             np.random.RandomState(seed)
-        seen, info = super().reset(seed=seed)
+        seen, _ = super().reset(seed=seed)
         self.goal = int(self.np_random.integers(1, 8))
-        return seen, info
+        return seen, {"success": False}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         seen, *_ = super().step(action)

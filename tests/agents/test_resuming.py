@@ -110,10 +110,21 @@ def test_the_record_of_a_run_tells_who_trained_it_on(
     record = make_record(run, score_run(run, episodes=20))
     assert record.cores == 2
     assert record.hardware.endswith("; a larger machine")
-    assert record.notes == f"resumed with the revision {'f' * 40}"
+    assert record.resumed == ("f" * 40,)
     assert len(trainers_of(run)) == 2
+    monkeypatch.setattr(extending, "git_revision", lambda: "e" * 40)
     again = trained(Reinforce, replace(config, threads=2), tmp_path, resume=True)
-    assert again.config == run.config, "the same machine and code are told once"
+    assert again.config == run.config, "nothing is left to train"
+
+
+def test_a_checkpoint_of_other_networks_is_named(tmp_path: Path) -> None:
+    config = tiny_config(episodes=32, validation_episodes=0)
+    run = trained(Reinforce, config, tmp_path, stop_after=1)
+    tensors, metadata = run.load_checkpoint()
+    name = next(name for name in tensors if name.startswith("policy/"))
+    run.save_checkpoint({n: tensor for n, tensor in tensors.items() if n != name}, metadata)
+    with pytest.raises(RunError, match=r"does not fit the learner of reinforce.*Use the revision"):
+        trained(Reinforce, config, tmp_path, resume=True)
 
 
 def test_a_run_goes_on_with_a_greater_budget(

@@ -119,6 +119,11 @@ def test_what_a_learned_gaze_bought_is_told_by_game() -> None:
         "no differently from the random one." in text
     )
     assert "In Freeway" not in text
+    several = page_of(
+        game("Pong", None, 5.0), game("Pong", "static", 9.0),
+        a_record(PPO, env_id=ATARI, env_kwargs={"game": "Pong", "look": "static", "segment": 64}),
+    )  # fmt: skip
+    assert "In Pong" not in several
 
 
 def test_a_gaze_that_began_anew_is_told_of_old_records_alone() -> None:

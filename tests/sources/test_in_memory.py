@@ -101,8 +101,12 @@ class Picture:
 
 def test_a_split_sorted_by_label_is_told() -> None:
     images = np.repeat(GREY, 2, axis=0)
-    with pytest.warns(UserWarning, match="mine: test: the images are sorted by label"):
+    rows = {"image": list(images), "label": list(np.arange(12) // 4)}
+    with pytest.warns(UserWarning, match="mine: test: the images are sorted by label") as of_arrays:
         from_arrays("mine", train=(GREY, LABELS), test=(images, np.arange(12) // 4))
+    with pytest.warns(UserWarning, match="theirs: test: the images are sorted") as of_data_set:
+        from_dataset("theirs", {"train": rows, "test": rows})
+    assert {one.filename for one in (*of_arrays, *of_data_set)} == {__file__}
     from_arrays("yours", train=(images, np.arange(12) // 4), test=(images, np.arange(12) % 3))
 
 

@@ -97,9 +97,9 @@ class TapeMachine(Task):
     With the last right symbol, with the first wrong one, or when the budget is spent: `slack` times
     the steps of a shortest solution, rounded up. A shortest solution reads each symbol before it is
     needed (to sort, all of them before the first), and knows where the tape ends, which an agent
-    can tell from the first `remaining`, 1 - 1 / budget. In priority_sort the budget is `slack`
-    times the steps of the order that takes the most: those of a tape's own would tell its order. A
-    spent budget terminates the episode, because the agent can see it. Episodes are never truncated.
+    can tell from the first `remaining`, 1 - 1 / budget. In priority_sort the steps are
+    those of the hardest order of this length, so that the budget does not reveal the order. A spent
+    budget terminates the episode, because the agent can see it. Episodes are never truncated.
 
     ## Information
 
@@ -143,8 +143,7 @@ class TapeMachine(Task):
         duplicates: how often each symbol stands in duplicated_input.
         memory: whether there is a memory tape; None: only in forward_reverse.
         look: "moves" or "absolute".
-        slack: the budget as a multiple of the steps of a shortest solution, at least 1; of the
-            longest of these in priority_sort.
+        slack: the budget as a multiple of the steps of a shortest solution, at least 1.
         view: "glimpse", or "full" for the whole tape in one step.
 
     Raises:
