@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from benchmarks.tables.controls import gaze_controls
-from benchmarks.tables.table import FromPreset, Row, Table, preset
+from benchmarks.tables.table import FromPreset, Row, Table
 from glimpse_envs.suite import ATARI, MINIGRID
 from report.references.worlds import CATCH
 
@@ -21,13 +20,6 @@ _SPARSE = {"batch_size": 512, "learning_rate": 4e-3, "look_signal": "reward"}
 """Of a search that is paid for where it ends alone, which is what curiosity is for."""
 
 
-_NEAR_THE_MIDDLE = {
-    "network": replace(preset("games", "actor_critic").network, detach_heads=True, look_std=0.1)
-}
-"""Of a learned gaze, as in Catch: acts are not learned while looks are scattered, and in the core
-the gradient of looks, all noise at first, would drown that of acts."""
-
-
 def _game(game: str, gaze: str) -> Row:
     look = {} if gaze == "learned" else {"look": gaze}
     env_kwargs = {"game": game, "fovea": 50, "segment": 128, **look}
@@ -36,7 +28,6 @@ def _game(game: str, gaze: str) -> Row:
         env_id=ATARI,
         env_kwargs=env_kwargs,
         recipe=FromPreset("games", "actor_critic"),
-        changes={} if look else _NEAR_THE_MIDDLE,
         minutes=60,
         seeds=1,
         scored=30,
