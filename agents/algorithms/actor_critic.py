@@ -73,7 +73,7 @@ class ActorCriticConfig(PolicyGradientConfig):
     """Bonus for observations that are not predicted yet. icm: by a forward model of features
     (Pathak et al. 2017); rnd: by random network distillation (Burda et al. 2019); None: no
     bonus."""
-    curiosity_weight: float = 0.1
+    curiosity_weight: float = 0.01
     """Weight of the bonus, which is divided by the standard deviation of its returns."""
 
 

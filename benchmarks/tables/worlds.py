@@ -91,8 +91,8 @@ WORLDS = Table(
         *gaze_controls(_CATCH),
         _search("none"),
         _search("entropy", entropy_weight=0.01),
-        _search("icm", curiosity="icm"),
-        _search("rnd", curiosity="rnd"),
+        _search("icm", curiosity="icm", curiosity_weight=0.1),
+        _search("rnd", curiosity="rnd", curiosity_weight=0.1),
         *(_game(game, gaze) for game in ("Pong", "Breakout", "Freeway") for gaze in GAZES),
         *(
             _grid(world, name, changes)
