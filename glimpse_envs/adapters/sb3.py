@@ -161,7 +161,11 @@ class GlimpseVecEnv(VecEnv):
 
     def reset(self) -> Arrays:
         """Deal new episodes to all rows, with the seed and options that were set before. In a fixed
-        split the seed stays, and the episodes begin again."""
+        split the seed stays, and the episodes begin again.
+
+        Raises:
+            ValueError: some rows have an option that others have not, or an option is invalid.
+        """
         fixed = self.batch.num_scenes is not None
         if fixed and self._seeds[0] is None:
             self.seed()
