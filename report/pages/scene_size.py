@@ -142,8 +142,8 @@ def scaling_in_short(scaling: Scaling | None) -> str:
         return f"Not measured yet: {SCALE}."
     training = (
         "The agent's training used a curriculum: its first glimpse was near the target at first, "
-        "and farther away with success. Soft attention and the full view had none, and settings "
-        "that were chosen at 60 pixels."
+        "and farther away with success. Soft attention and the full view had none; their settings "
+        "are those of their presets."
     )
     called = {point.model: IN_WORDS[point.algorithm] for point in scaling.points}
     named = listed([f'{words} "{model}"' for model, words in called.items()])
