@@ -156,19 +156,21 @@ def _uncontrolled(groups: Sequence[Group]) -> list[str]:
 
 def _gaze_findings(groups: Sequence[Group]) -> list[str]:
     """What a learned gaze bought in each game beside gazes by a rule."""
-    games: dict[str, dict[str, Group]] = {}
+    games: dict[str, dict[str, tuple[float, float]]] = {}
     gazes_of = [(cells["game"], cells["gaze"]) for cells in map(_game, groups)]
     for (game, gaze), group in zip(gazes_of, groups, strict=True):
-        if gazes_of.count((game, gaze)) == 1:  # of several settings none speaks for the gaze
-            games.setdefault(game, {})[gaze] = group
+        interval = _interval(group)
+        # Of several settings none speaks for the gaze.
+        if interval is not None and gazes_of.count((game, gaze)) == 1:
+            games.setdefault(game, {})[gaze] = interval
     told = []
     for game, by_gaze in sorted(games.items()):
         learned = by_gaze.pop("learned", None)
         if learned is None or not by_gaze:
             continue
-        low, high = _interval(learned)
-        above = [gaze for gaze, group in sorted(by_gaze.items()) if _interval(group)[0] > high]
-        below = [gaze for gaze, group in sorted(by_gaze.items()) if _interval(group)[1] < low]
+        low, high = learned
+        above = [gaze for gaze, interval in sorted(by_gaze.items()) if interval[0] > high]
+        below = [gaze for gaze, interval in sorted(by_gaze.items()) if interval[1] < low]
         alike = sorted(by_gaze.keys() - {*above, *below})
         parts = [
             f"{verb} the {listed(gazes)} one{'s' * (len(gazes) > 1)}"
@@ -181,11 +183,12 @@ def _gaze_findings(groups: Sequence[Group]) -> list[str]:
     return [" ".join(told)] if told else []
 
 
-def _interval(group: Group) -> tuple[float, float]:
-    """The interval of `_return`, in numbers; the mean alone where there is none."""
+def _interval(group: Group) -> tuple[float, float] | None:
+    """Of the mean return: Student's of one run, the range over several; None if not recorded."""
+    if group.seeds == 1:
+        return group.first.headline.return_interval
     found = [r.headline.mean_return for r in group.records if r.headline.mean_return is not None]
-    interval = group.first.headline.return_interval if group.seeds == 1 else None
-    return interval or (min(found), max(found))
+    return (min(found), max(found)) if found else None
 
 
 def _old(groups: Sequence[Group], revisions: Sequence[str], what: str) -> list[str]:
@@ -219,12 +222,7 @@ def _success(group: Group) -> dict[str, str]:
 
 
 def _return(group: Group) -> dict[str, str]:
-    found = [record.headline.mean_return for record in group.records]
-    known = [value for value in found if value is not None]
-    mean = group.mean_return
-    interval = group.first.headline.return_interval if group.seeds == 1 else None
-    if group.seeds > 1 and known:
-        interval = min(known), max(known)
+    mean, interval = group.mean_return, _interval(group)
     if interval is not None and interval[0] == interval[1]:
         interval = None  # equal returns tell nothing of how far others may lie
     return {
