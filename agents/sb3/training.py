@@ -30,8 +30,8 @@ from agents.sb3.models import (
     make_model,
     with_history,
 )
+from agents.training.continuing import extend_budget, trained_on_here
 from agents.training.distributed import refuse_several
-from agents.training.extending import extend_budget, trained_on_here
 from agents.training.host import settle_host
 from agents.training.interrupts import finish_on_interrupt, ignore
 from agents.training.loggers import Loggers
@@ -171,7 +171,8 @@ class _Keeper(BaseCallback):
     @property
     def spent(self) -> bool:
         """Whether the minutes of the training, where it has some, are over."""
-        return self.config.minutes is not None and _is_done(self.config, 0, self.seconds)
+        minutes = self.config.minutes
+        return minutes is not None and self.seconds >= 60 * minutes
 
     def _on_rollout_start(self) -> None:
         if self.updates and self.updates % self.config.checkpoint_every == 0:

@@ -10,7 +10,7 @@ import gymnasium as gym
 from agents.scoring.costs import Costs, measure_costs
 from agents.scoring.run_scores import policy_of, scored_level, trained_levels
 from agents.scoring.seconds import seconds_per_episode
-from agents.training.extending import trainers_of
+from agents.training.continuing import trainers_of
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.evaluation.from_json import FieldError, from_json

@@ -10,6 +10,7 @@ import torch
 
 from agents.training.checkpoints import flatten, naming_misfits, unflatten
 from agents.training.config import TrainingConfig, check_config, check_validation
+from agents.training.continuing import extend_budget, trained_on_here
 from agents.training.distributed import (
     anywhere,
     averages_of_any,
@@ -19,7 +20,6 @@ from agents.training.distributed import (
     processes,
     share_of,
 )
-from agents.training.extending import extend_budget, trained_on_here
 from agents.training.finiteness import EnvironmentNotFinite
 from agents.training.host import settle_host
 from agents.training.interrupts import finish_on_interrupt, ignore

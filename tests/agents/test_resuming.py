@@ -19,9 +19,9 @@ from agents.algorithms.reinforce import Reinforce
 from agents.policy.networks import NetworkConfig
 from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import score_run
-from agents.training import extending
+from agents.training import continuing
 from agents.training.command_line import run_command
-from agents.training.extending import trainers_of
+from agents.training.continuing import trainers_of
 from agents.training.interrupts import finish_on_interrupt
 from agents.training.resuming import config_from_json
 from glimpse_envs.evaluation.run_errors import RunError
@@ -104,15 +104,15 @@ def test_the_record_of_a_run_tells_who_trained_it_on(
 ) -> None:
     config = tiny_config(episodes=32, validation_episodes=0)
     trained(Reinforce, config, tmp_path, stop_after=1)
-    monkeypatch.setattr(extending, "git_revision", lambda: "f" * 40)
-    monkeypatch.setattr(extending, "hardware_with", lambda device: "a larger machine")
+    monkeypatch.setattr(continuing, "git_revision", lambda: "f" * 40)
+    monkeypatch.setattr(continuing, "hardware_with", lambda device: "a larger machine")
     run = trained(Reinforce, replace(config, threads=2), tmp_path, resume=True)
     record = make_record(run, score_run(run, episodes=20))
     assert record.cores == 2
     assert record.hardware.endswith("; a larger machine")
     assert record.resumed == ("f" * 40,)
     assert len(trainers_of(run)) == 2
-    monkeypatch.setattr(extending, "git_revision", lambda: "e" * 40)
+    monkeypatch.setattr(continuing, "git_revision", lambda: "e" * 40)
     again = trained(Reinforce, replace(config, threads=2), tmp_path, resume=True)
     assert again.config == run.config, "nothing is left to train"
 
