@@ -20,8 +20,10 @@ from agents.scoring.run_scores import evaluate_run
 from agents.scoring.scanners import RandomScanner
 from agents.training.checks import check_counts, check_positive
 from agents.training.command_line import read_options, run_command
+from agents.training.interrupts import raise_interrupted
 from agents.training.loop import train
 from agents.training.precision import fastest_precision
+from glimpse_envs.evaluation.counting import count_episodes
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.result import Evaluation, compare_table
 from glimpse_envs.evaluation.run_errors import RunError
@@ -50,12 +52,19 @@ def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
 
     Raises:
         RunError: a training failed, or a folder of the demo is in use.
-        ValueError: an option is invalid, or the environment hides no picture that can be scanned.
+        ValueError: an option is invalid, or the environment hides no picture that can be scanned;
+            an earlier demo is as it was.
+        SourceError: the environment's data are missing; likewise.
+        Interrupted: Ctrl-C; what is trained is saved, and is not scored.
     """
     check_counts(demo, "episodes")
     check_positive(demo, "minutes")
     with closing(gym.make(demo.env_id)) as env:
         RandomScanner(env, demo.seed)  # as the twin makes it, whose error would come as a traceback
+        env.reset(seed=demo.seed)  # the data of the training are there
+    count_episodes(
+        demo.env_id, {}, split="test", episodes=demo.episodes, at_most=False, batch_size=1
+    )
     demo.out.mkdir(parents=True, exist_ok=True)
     (preset,) = (c for c in PRESETS["pictures"] if isinstance(c, ReinforceConfig))
     learned = replace(
@@ -80,7 +89,13 @@ def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
     )
     twin.start()
     try:
-        train(Reinforce, learned, folders["learned"])
+        train(
+            Reinforce,
+            learned,
+            folders["learned"],
+            how_to_resume=f"python -m agents.train --run {folders['learned']} --resume",
+            on_interrupt=raise_interrupted,
+        )
         twin.join()
     finally:
         twin.terminate()  # only has an effect if this training failed

@@ -67,6 +67,10 @@ def score_runs(config: SuiteConfig) -> SuiteScore:
             differ in more than their seeds or not even in these, or an option does not fit.
     """
     check_split(config.split)
+    if config.episodes < 2:
+        raise ValueError(
+            f"episodes={config.episodes} must be at least 2: an interval needs two results"
+        )
     if not config.runs:
         raise ValueError("name at least one run")
     ids = _ids_of(config.tasks)

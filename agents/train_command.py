@@ -20,7 +20,13 @@ from agents.train_settings import (
     length_given,
 )
 from agents.training.announcing import evaluate_command, last_validation, plan_of
-from agents.training.command_line import FOLDER, join_help_lines, run_command, without_options
+from agents.training.command_line import (
+    FOLDER,
+    join_help_lines,
+    refuse_repeated,
+    run_command,
+    without_options,
+)
 from agents.training.interrupts import raise_interrupted
 from agents.training.loggers import LOGGERS, import_wandb
 from agents.training.resuming import has_run, resume_command
@@ -117,6 +123,7 @@ def _train_by(
     # An empty name makes the option --seed, not --config.seed.
     kind = algorithm.config
     join_help_lines(kind, type(first))
+    refuse_repeated(rest, kind, type(first))
     train.__annotations__["config"] = Annotated[kind, tyro.conf.arg(name="")]
     train.__annotations__["options"] = Annotated[type(first), tyro.conf.arg(name="")]
     prog = f"python -m {module} {start.algorithm}"

@@ -44,7 +44,8 @@ class AgentConfig(TrainingConfig):
 
     entropy_weight: float = 0.0
     """Weight of the bonus for the entropy, in nats, of looks, stops and the choice whether to
-    answer. What is answered has no bonus."""
+    answer. What is answered has no bonus. A look drawn from a Gaussian of fixed standard deviation
+    has the same entropy wherever it goes, which no bonus changes."""
     network: NetworkConfig = field(default_factory=NetworkConfig)
     """Sizes and kinds of the networks."""
 

@@ -266,7 +266,7 @@ def check_policy_gradient(config: PolicyGradientConfig, *weights: str) -> None:
     check_not_negative(config, "look_weight", *weights)
     check_positive(config, "final_look_std")
     if config.gaze != "learned":
-        check_unused(config, "gaze='learned'", "final_look_std")
+        check_unused(config, "gaze='learned'", "final_look_std", "parts")
         if config.look_gain:
             raise ValueError(
                 f"look_gain is for looks that are learned, and gaze={config.gaze!r} goes by a rule"

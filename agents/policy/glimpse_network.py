@@ -7,10 +7,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.policy.context_part import REFUSED, context_shape
+from agents.policy.encoders import check_picture, make_encoder
 from agents.policy.glimpse_counts import COUNTS
-from agents.policy.networks import GLIMPSE_NETWORKS, NetworkConfig
-from agents.policy.picture_layout import channels_last
-from glimpse_envs.core.classes import find_class
+from agents.policy.networks import NetworkConfig
 
 WORD_UNITS = 32
 
@@ -52,7 +51,7 @@ class GlimpseNetwork(nn.Module):
         shape = self._shape(space, self.what_key)
         self.contrast = config.contrast
         if config.contrast:
-            _check_picture(shape, "contrast=True", "leave it False")
+            check_picture(shape, "contrast=True", "leave it False")
             shape = (2 * shape[0], *shape[1:])
         self.what = make_encoder(shape, config.glimpse_network, config.what_units)
         where_size = sum(int(np.prod(self._shape(space, k))) for k in self.where_keys)
@@ -147,71 +146,3 @@ def local_contrast(seen: Tensor, axes: tuple[int, ...] = (-2, -1)) -> Tensor:
     centred = seen - seen.mean(dim=axes, keepdim=True)
     # The smallest step of a picture is of the order of 1 / 255; an even picture stays even.
     return centred / (centred.square().mean(dim=axes, keepdim=True) + 1e-4).sqrt()
-
-
-def _check_picture(shape: tuple[int, ...], option: str, cure: str) -> None:
-    """Raise a ValueError unless `shape` is that of square pictures, which `option` needs."""
-    if len(shape) < 3 or shape[-2] != shape[-1]:
-        raise ValueError(
-            f"{option} is for square pictures (..., side, side); what is seen here has the shape "
-            f"{shape}: {cure}"
-        )
-
-
-def _own_encoder(name: str, shape: tuple[int, ...], units: int) -> nn.Module:
-    """The encoder of another package, from (B, *shape) to (B, units).
-
-    Raises:
-        ValueError: there is no such class, it does not read `shape`, or its codes have another
-            shape.
-    """
-    kind = find_class("glimpse_network", name, nn.Module, {})
-    try:
-        encoder: nn.Module = kind(shape, units)
-        with torch.no_grad():
-            coded = encoder.eval()(torch.zeros(2, *shape))
-    except (RuntimeError, ValueError) as error:  # torch's own, of shapes that do not fit
-        raise ValueError(
-            f"glimpse_network={name!r} does not read what is seen here, of the shape {shape}: "
-            f"{error}"
-        ) from error
-    encoder.train()
-    if coded.shape != (2, units):
-        raise ValueError(
-            f"glimpse_network={name!r} turns glimpses {(2, *shape)} into {tuple(coded.shape)}; "
-            f"codes must be (rows, units), {(2, units)}"
-        )
-    return encoder
-
-
-class _Planes(nn.Module):
-    """From pictures (B, ..., g, g) to (B, channels, g, g), laid out for convolutions."""
-
-    def forward(self, seen: Tensor) -> Tensor:
-        return channels_last(seen.flatten(1, -3))
-
-
-def make_encoder(shape: tuple[int, ...], kind: str, units: int) -> nn.Module:
-    """An encoder of `kind` (see `NetworkConfig.glimpse_network`), from (B, *shape) to (B, units).
-
-    Raises:
-        ValueError: there is no such class, its codes have another shape, or `shape` is no picture
-            and convolutions need one.
-    """
-    if kind not in GLIMPSE_NETWORKS:
-        return _own_encoder(kind, shape, units)
-    if kind == "dense":
-        return nn.Sequential(nn.Flatten(), nn.Linear(int(np.prod(shape)), units))
-    _check_picture(shape, "glimpse_network='conv'", "take 'dense'")
-    channels, side = int(np.prod(shape[:-2])), shape[-1]
-    width = max(8, units // 4)
-    pooled = -(-side // 2)
-    return nn.Sequential(
-        _Planes(),
-        nn.Conv2d(channels, width // 2, 3, padding=1),
-        nn.ReLU(),
-        nn.Conv2d(width // 2, width, 3, stride=2, padding=1),
-        nn.ReLU(),
-        nn.Flatten(),
-        nn.Linear(width * pooled * pooled, units),
-    )

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from agents.policy.cells import CellsHead
 from agents.policy.glimpse_counts import check_countable
 from agents.policy.glimpse_policy import GlimpsePolicy
+from agents.policy.heads import GaussianHead
 from agents.policy.networks import NetworkConfig
 from agents.training.checks import check_unused
 from glimpse_envs.episodes.description import ACT, Description
@@ -49,6 +50,9 @@ def policy_maker(config: NetworkConfig) -> Callable[[Description], GlimpsePolicy
             check_unused(
                 config, "look_coordinates='scene' or 'log_move'", "look_std", "learn_look_std"
             )
+        elif not any(isinstance(head, GaussianHead) for head in policy.heads.values()):
+            # A preset's look_std may come with any look.
+            check_unused(config, "a look or act drawn from a Gaussian", "learn_look_std")
         return policy
 
     return make

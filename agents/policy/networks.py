@@ -11,8 +11,9 @@ from agents.training.command_line import without_options
 class NetworkConfig:
     """Sizes and kinds of the controller's networks, for hard and soft attention alike."""
 
-    glimpse_network: Literal["dense", "conv"] | str = "dense"
-    """Kind of glimpse encoder: one dense layer, as in RAM, or convolutions; or a class,
+    glimpse_network: Literal["dense", "conv", "atari"] | str = "dense"
+    """Kind of glimpse encoder: one dense layer, as in RAM; two small convolutions; atari, the three
+    convolutions of Mnih et al. (2015), for glimpses of 36 pixels a side and more; or a class,
     module:Class."""
     contrast: bool = False
     """Add input channels that show each glimpse less its mean, divided by its standard deviation,
@@ -32,7 +33,9 @@ class NetworkConfig:
     """Number of units that encode the glimpse; convolutions have a quarter as many channels. RAM:
     128."""
     where_units: int = 128
-    """Number of units that encode the location and the rest of the observation."""
+    """Number of units that encode the location and the rest of the observation. DRAM's core
+    multiplies them by the code of the glimpse: there they are as many as --network.glimpse-units,
+    whatever this is."""
     word_units: int | None = None
     """Number of entries of a word's embedding, where words are observed; None: 32."""
     glimpse_units: int = 512
@@ -82,7 +85,7 @@ class NetworkConfig:
     from which alone a class is read; 0: classes are chosen from memory, like all words."""
     class_network: str | None = None
     """Kind of encoder that reads a class from these scales, as --network.glimpse-network: dense,
-    which has two layers here, conv, or a class, module:Class; None: that of the glimpse."""
+    which has two layers here, conv, atari, or a class, module:Class; None: that of the glimpse."""
     class_units: int | None = None
     """Number of units that encode them, as --network.what-units; None: as many as those."""
     blind_memory: bool = False
@@ -105,7 +108,7 @@ class NetworkConfig:
     from afar. Other looks are not affected. Needs --network.inhibition-of-return."""
 
 
-GLIMPSE_NETWORKS = ("dense", "conv")
+GLIMPSE_NETWORKS = ("dense", "conv", "atari")
 """The kinds of glimpse encoder that have a name."""
 
 CORES = ("rnn", "gru", "lstm", "dram", "feedforward")

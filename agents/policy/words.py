@@ -16,7 +16,8 @@ from gymnasium import spaces
 from torch import Tensor, nn
 
 from agents.policy.distributions import Categorical, Distribution
-from agents.policy.glimpse_network import local_contrast, make_encoder
+from agents.policy.encoders import make_encoder
+from agents.policy.glimpse_network import local_contrast
 from agents.policy.heads import Head, Observation
 from agents.policy.networks import NetworkConfig
 from agents.training.precision import autocast, present_precision, wide

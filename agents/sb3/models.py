@@ -25,6 +25,7 @@ from agents.training.checks import (
     check_device,
     check_finite,
     check_positive,
+    check_threads,
     check_types,
 )
 from agents.training.command_line import without_options
@@ -231,9 +232,8 @@ def freeze_look_std(model: SB3Model, config: SB3Config) -> None:
 def check_config(config: SB3Config) -> None:
     """Raise a `ValueError` with the name of a field whose value is invalid."""
     check_types(config)
-    check_counts(
-        config, "timesteps", "n_envs", "n_steps", "threads", "log_every", "checkpoint_every"
-    )
+    check_counts(config, "timesteps", "n_envs", "n_steps", "log_every", "checkpoint_every")
+    check_threads(config)
     check_positive(config, "minutes", "learning_rate", "max_gradient_norm")
     check_finite(config, "entropy_weight", "baseline_weight")
     for name in ("gamma", "gae_lambda"):

@@ -84,15 +84,20 @@ def train(
     try:
         model, episodes, seconds = make_model(config, venv), 0, 0.0
         with writing(folder):
+            resumed = run is not None
             if run is None:
                 run = begin_run(folder, config, POLICY_CLASS, config.model)
             else:
                 run = extend_budget(run, config)
                 if model_path(run).exists():
                     episodes, seconds = load_model(run, config, model)
-                if not _is_done(config, model.num_timesteps, seconds):
-                    run = trained_on_here(run, config)
-            on_begin(config)
+            if _is_done(config, model.num_timesteps, seconds):
+                print(
+                    f"{folder} is trained in full; greater --minutes or --timesteps go on with it"
+                )
+            else:
+                run = trained_on_here(run, config) if resumed else run
+                on_begin(config)
             keeper = _Keeper(run, config, episodes, seconds, progress_bar)
             try:
                 interrupted = _learn(model, config, keeper, loggers)

@@ -77,7 +77,7 @@ def film_episodes(
         first = {name: value[None] for name, value in observation.items()}
         inside = _inner_glimpses(policy, first, task.picture(0, ""), names, lit)
         maps = before = None
-        with samples_of(policy, seed + scene):
+        with samples_of(policy, seed, scene):
             for moment in moments(policy, env, observation, info, actions):
                 if maps is not None:
                     caption = f"step {len(read) + 1}: every pixel is read"

@@ -69,7 +69,7 @@ def film_world(
             begun = deal_one(env, "test", seed, episode)
             draw = _drawing(env, reveal, height)
             played = moments(policy, env, *begun, actions)
-            with samples_of(policy, seed + episode):
+            with samples_of(policy, seed, episode):
                 frames = [draw(moment.total) for moment in islice(played, LONGEST)]
             films.append(frames + frames[-1:] * LAST)
     return films

@@ -19,6 +19,17 @@ def check_counts(config: object, *names: str) -> None:
             raise ValueError(f"{name}={value} must be at least 1")
 
 
+MOST_THREADS = 1024
+"""More than any machine runs at once; a process that asks for tens of thousands dies."""
+
+
+def check_threads(config: Any) -> None:
+    """Raise a `ValueError` where `threads` is below 1 or above `MOST_THREADS`."""
+    check_counts(config, "threads")
+    if config.threads > MOST_THREADS:
+        raise ValueError(f"threads={config.threads} must be at most {MOST_THREADS}")
+
+
 def check_positive(config: object, *names: str) -> None:
     """Raise a `ValueError` where a field of `names` is neither None nor above 0 and finite."""
     for name in names:

@@ -81,18 +81,29 @@ def without_options(*names: str) -> Callable[[type[Config]], type[Config]]:
 
 def read_options(kind: type[Config], arguments: list[str] | None, **options: Any) -> Config:
     """Read a config from the command line; `options` are those of `tyro.cli`. An option of several
-    values that is given twice is an error: tyro would drop the first ones."""
+    values that is given twice is an error."""
     join_help_lines(kind)
-    words = sys.argv[1:] if arguments is None else arguments
-    given = Counter(word.partition("=")[0].replace("_", "-") for word in words)
-    for name, hint in get_type_hints(kind, include_extras=True).items():
-        option = f"--{name.replace('_', '-')}"
-        values, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-        repeatable = tyro.conf.UseAppendAction in marks
-        if get_origin(values) in (tuple, dict) and not repeatable and given[option] > 1:
-            print(f"error: {option} is given twice: give all after one", file=sys.stderr)
-            sys.exit(2)
+    try:
+        refuse_repeated(sys.argv[1:] if arguments is None else arguments, kind)
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
     return tyro.cli(kind, args=arguments, **options)
+
+
+def refuse_repeated(words: list[str], *kinds: type, prefix: str = "--") -> None:
+    """Raise a ValueError where a command line's `words` give an option of several values twice,
+    of the configs `kinds` or of those nested in them: tyro would drop the first ones."""
+    given = Counter(word.partition("=")[0].replace("_", "-") for word in words)
+    for kind in kinds:
+        for name, hint in get_type_hints(kind, include_extras=True).items():
+            option = f"{prefix}{name.replace('_', '-')}"
+            values, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+            if isinstance(values, type) and is_dataclass(values):
+                refuse_repeated(words, values, prefix=f"{option}.")
+            repeatable = tyro.conf.UseAppendAction in marks
+            if get_origin(values) in (tuple, dict) and not repeatable and given[option] > 1:
+                raise ValueError(f"{option} is given twice: give all after one")
 
 
 def join_help_lines(*kinds: type) -> None:

@@ -12,6 +12,7 @@ from agents.training.checks import (
     check_device,
     check_not_negative,
     check_positive,
+    check_threads,
     check_types,
 )
 from agents.training.command_line import KEY_VALUE_PAIRS
@@ -120,8 +121,9 @@ def check_config(config: TrainingConfig) -> None:
     check_choices(config)
     check_types(config)
     check_seed(config.seed)
-    counts = ("episodes", "batch_size", "copies", "threads", "log_every", "checkpoint_every")
+    counts = ("episodes", "batch_size", "copies", "log_every", "checkpoint_every")
     check_counts(config, *counts)
+    check_threads(config)
     check_positive(config, "minutes", "learning_rate", "max_gradient_norm")
     check_not_negative(config, "validate_every", "validation_episodes", "weight_decay")
     if not 0 <= config.warmup < 1:

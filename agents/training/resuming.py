@@ -1,5 +1,6 @@
 """Beginning a run, and resuming it: its config is read back and compared with the given one."""
 
+import json
 import shlex
 from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
@@ -142,7 +143,7 @@ def check_same(run: Run, config: Any) -> None:
         RunError: naming each field that differs by its path, such as network.core.
     """
     saved, given = (
-        leaves_of(asdict(c), ".") for c in (read_config(run, type(config)), settled(config, run))
+        leaves_of(_as_read(c), ".") for c in (read_config(run, type(config)), settled(config, run))
     )
     differing = [
         path
@@ -158,6 +159,12 @@ def check_same(run: Run, config: Any) -> None:
             f"{run.folder} is a run with another config: {', '.join(named)}.{may_grow} Resume it "
             "with its own, or give another folder."
         )
+
+
+def _as_read(config: Any) -> dict[str, Any]:
+    """A config as JSON gives it back, in which tuples are lists."""
+    read: dict[str, Any] = json.loads(json.dumps(asdict(config)))
+    return read
 
 
 def _is_greater(value: float | None, saved: float | None) -> bool:

@@ -62,7 +62,7 @@ def student_interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float
     if array.ndim != 1 or array.size < 2:
         raise ValueError(f"values has shape {array.shape}; it must be (N,) with N at least 2")
     check_finite(array)
-    half = _student_quantile(0.5 + confidence / 2, array.size - 1) * float(array.std(ddof=1))
+    half = student_quantile(0.5 + confidence / 2, array.size - 1) * float(array.std(ddof=1))
     half /= sqrt(array.size)
     mean = float(array.mean())
     return mean - half, mean + half
@@ -236,7 +236,7 @@ def _stretch(values: int, strata: int, confidence: float) -> float:
 def student_stretch(free: float, confidence: float) -> float:
     """Student's quantile of so many degrees of freedom over the normal one."""
     upper = 0.5 + confidence / 2
-    return _student_quantile(upper, free) / normal_quantile(upper)
+    return student_quantile(upper, free) / normal_quantile(upper)
 
 
 # SciPy's distributions, which have Wilson's interval and trimmed means too, take half a second to
@@ -250,7 +250,8 @@ def normal_quantile(probability: float) -> float:
     return float(ndtri(probability))
 
 
-def _student_quantile(probability: float, free: float) -> float:
+def student_quantile(probability: float, free: float) -> float:
+    """Student's quantile of a probability in (0, 1), with so many degrees of freedom."""
     from scipy.special import stdtrit
 
     return float(stdtrit(free, probability))

@@ -13,8 +13,9 @@ from glimpse_envs.evaluation.statistics import check_confidence, check_finite, s
 def stratified_mean(strata: Sequence[ArrayLike]) -> float:
     """Inter-quartile mean of the values of all strata, each stratum having the same weight.
 
-    A stratum of n values counts as if it had each of them L / n times, L being the least common
-    multiple of the strata's sizes, so that strata of equal size give `interquartile_mean` of all.
+    The middle half of the weight is averaged, and a value at its end counts in part: strata that
+    repeat their values have the same mean, so that more training seeds do not shift it.
+    `interquartile_mean` cuts whole values instead.
 
     Args:
         strata: values (n_i,) of each stratum, such as a task's scores of each training seed.
@@ -130,7 +131,7 @@ def _kept(values: Floats, sizes: Sequence[int]) -> Floats:
     weights = np.repeat([whole // size for size in sizes], sizes)
     order = values.argsort(axis=-1)
     total = len(sizes) * whole
-    cut = total // 4
+    cut = total / 4
     ends = weights[order].cumsum(axis=-1).clip(cut, total - cut)
     kept = np.empty(values.shape)
     np.put_along_axis(kept, order, np.diff(ends, axis=-1, prepend=cut), axis=-1)

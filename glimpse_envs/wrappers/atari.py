@@ -5,7 +5,7 @@ stack of four that begins with zeros, no sticky actions, the minimal action set,
 and the fire button at reset. On the train split a lost life ends the episode and rewards are
 clipped to their sign; on the others a whole game is played for its score.
 
-`segment=128` cuts the episodes of the train split every 128 steps, for learners that play whole
+`segment=32` cuts the episodes of the train split every 32 steps, for learners that play whole
 episodes: a game of Pong has a thousand steps and more.
 """
 
@@ -132,6 +132,7 @@ def _full_view(
         frameskip=1,
         repeat_action_probability=0.0,
         full_action_space=False,
+        obs_type="grayscale",  # cheaper than colours, which nobody reads: frames are grey
         render_mode=render_mode,
     )
     env = AtariPreprocessing(env, noop_max=30, frame_skip=4, screen_size=_SIDE)

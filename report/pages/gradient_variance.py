@@ -27,6 +27,7 @@ NEAR = 0.2
 """An interval that lies within this of 0 or of 1 is near it."""
 
 LINEAR, NONE = "grows about linearly", "hardly changes"
+UNCERTAIN = "is not known well enough"
 
 _RULE = (
     f"The words follow the 95 % intervals. *{NONE.capitalize()}* and *{LINEAR}*: the interval "
@@ -115,7 +116,7 @@ def growth(slope: Slope) -> str:
         return "grows faster than linearly"
     if slope.low > 0 and slope.high < 1:
         return "grows more slowly than linearly"
-    return "is not known well enough"
+    return UNCERTAIN
 
 
 def _is_linear(slope: Slope) -> bool:
@@ -134,8 +135,12 @@ def verdict(record: VarianceRecord) -> str:
     }
     linear = [_is_linear(slope) for slope in widths.values()]
     sampled = known(record.slope("units", "sampled", "learned", "variance"))
-    for_some = "For sampled units alone" if _is_linear(sampled) else "No"
+    unknown = sum(growth(slope) == UNCERTAIN for slope in widths.values())
+    for_some = "For sampled units" if _is_linear(sampled) else "No"
     verdict = "Yes" if all(linear) else for_some
+    if not all(linear):
+        verdict += f"; for {sum(linear)} of {len(linear)} policies"
+        verdict += f"; for {unknown} it is not known well enough" if unknown else ""
     return "\n".join(
         [
             "Does the variance grow linearly with the number of hidden units? "

@@ -10,8 +10,7 @@ import numpy as np
 
 from glimpse_envs.core.arrays import Floats
 from glimpse_envs.evaluation.record import Record
-from glimpse_envs.evaluation.statistics import interquartile_mean
-from glimpse_envs.evaluation.strata import stratified_interval
+from glimpse_envs.evaluation.strata import stratified_interval, stratified_mean
 from glimpse_envs.evaluation.suite import TASK_SETS
 from report.groups import FEW_SEEDS
 from report.learners import LEARNERS, Learner
@@ -143,7 +142,7 @@ def _ranked(found: Mapping[str, Found], tasks: Sequence[str]) -> list[list[str]]
         seeds = sorted(set.intersection(*(set(each) for each in known)))
         shared = [np.array([each[seed] for seed in seeds]) for each in known]
         whole = len(known) == len(tasks) and len(seeds) > 0
-        score = interquartile_mean(np.concatenate(shared)) if whole else -np.inf
+        score = stratified_mean(shared) if whole else -np.inf
         cells = [
             name,
             f"{len(known)} of {len(tasks)}",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.suite import ATARI, MINIGRID
+from report.gaze_findings import gaze_findings
 from report.grouping import group_runs
 from report.groups import FEW_SEEDS, Group, hardware_of
 from report.how_made import meanings_blocks
@@ -89,7 +90,8 @@ def worlds_page(groups: Sequence[Group], places: Places) -> str:
     blocks += ["## Catch", *_section(_of(groups, CATCH), _catch, places), _references()]
     blocks.append("## Atari through a fovea of 50")
     blocks += _section(_of(groups, ATARI), _game, places, by=("game", "gaze"))
-    blocks += [*_uncontrolled(_of(groups, ATARI)), *_gaze_findings(_of(groups, ATARI))]
+    games = _by_gaze(_of(groups, ATARI))
+    blocks += [*_uncontrolled(games), *gaze_findings(games)]
     blocks += _old(_of(groups, ATARI), GAZE_BEGAN_ANEW, _BEGAN_ANEW)
     blocks += ["## Curiosity", *_unequal([*_of(groups, SEARCH), *_of(groups, MINIGRID)])]
     for env_id, by in ((SEARCH, ()), (MINIGRID, ("world", "bonus"))):
@@ -135,16 +137,14 @@ def _unequal(groups: Sequence[Group]) -> list[str]:
         return []
     return [
         "The rows of a table had equal core-minutes, and so unequal numbers of episodes, which are "
-        "in the table: a bonus takes time, too, and episodes differ in length."
+        "in the table: episodes differ in length, a bonus takes time, too, and machines and "
+        "revisions, which stand in the records, differ in speed."
     ]
 
 
-def _uncontrolled(groups: Sequence[Group]) -> list[str]:
+def _uncontrolled(games: Mapping[str, Mapping[str, Sequence[Group]]]) -> list[str]:
     """That a game whose gazes were not compared says nothing of the gaze."""
-    gazes: dict[str, set[str]] = {}
-    for cells in map(_game, groups):
-        gazes.setdefault(cells["game"], set()).add(cells["gaze"])
-    alone = [game for game, found in gazes.items() if found == {"learned"}]
+    alone = [game for game, by_gaze in games.items() if by_gaze.keys() == {"learned"}]
     if not alone:
         return []
     return [
@@ -154,33 +154,13 @@ def _uncontrolled(groups: Sequence[Group]) -> list[str]:
     ]
 
 
-def _gaze_findings(groups: Sequence[Group]) -> list[str]:
-    """What a learned gaze bought in each game beside gazes by a rule."""
-    games: dict[str, dict[str, tuple[float, float]]] = {}
-    gazes_of = [(cells["game"], cells["gaze"]) for cells in map(_game, groups)]
-    for (game, gaze), group in zip(gazes_of, groups, strict=True):
-        interval = _interval(group)
-        # Of several settings none speaks for the gaze.
-        if interval is not None and gazes_of.count((game, gaze)) == 1:
-            games.setdefault(game, {})[gaze] = interval
-    told = []
-    for game, by_gaze in sorted(games.items()):
-        learned = by_gaze.pop("learned", None)
-        if learned is None or not by_gaze:
-            continue
-        low, high = learned
-        above = [gaze for gaze, interval in sorted(by_gaze.items()) if interval[0] > high]
-        below = [gaze for gaze, interval in sorted(by_gaze.items()) if interval[1] < low]
-        alike = sorted(by_gaze.keys() - {*above, *below})
-        parts = [
-            f"{verb} the {listed(gazes)} one{'s' * (len(gazes) > 1)}"
-            for verb, gazes in (
-                ("less than", above), ("more than", below), ("no differently from", alike)
-            )
-            if gazes
-        ]  # fmt: skip
-        told.append(f"In {game} the learned gaze scored {listed(parts)}.")
-    return [" ".join(told)] if told else []
+def _by_gaze(groups: Sequence[Group]) -> dict[str, dict[str, list[Group]]]:
+    """Game -> gaze -> its groups."""
+    games: dict[str, dict[str, list[Group]]] = {}
+    for group in groups:
+        cells = _game(group)
+        games.setdefault(cells["game"], {}).setdefault(cells["gaze"], []).append(group)
+    return games
 
 
 def _interval(group: Group) -> tuple[float, float] | None:

@@ -81,6 +81,12 @@ def test_another_seed_draws_other_samples(run: Run) -> None:
         compare(drawn[0], evaluate_run(run, episodes=6, actions="likeliest"))
 
 
+def test_a_film_takes_every_seed_that_scores_take(run: Run) -> None:
+    policy, kwargs = policy_of(run)
+    (frames,), _ = film_episodes(policy, MINIGRID, [1], seed=2**64 - 1, **kwargs)
+    assert frames
+
+
 def test_models_of_other_libraries_sample_alike_too_and_leave_torchs_generator() -> None:
     before = torch.random.get_rng_state()
     numbers = []

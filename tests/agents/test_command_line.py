@@ -81,6 +81,11 @@ def train_main(*arguments: str) -> None:
         (["reinforce", "--env-id", CENTRED, "--minutes", "0"], "minutes=0.0 must be above 0"),
         (["reinforce", "--env-id", CENTRED, "--network.look-std", "0"], "look_std=0.0 must be"),
         (["reinforce", "--env-kwargs", "budget=3", "--env-kwargs", "stop=True"], "given twice"),
+        (
+            ["reinforce", "--network.leave-out", "location", "--network.leave_out", "remaining"],
+            "--network.leave-out is given twice: give all after one",
+        ),
+        (["reinforce", "--env-id", CENTRED, "--threads", "9999"], "threads=9999 must be at most"),
     ],
 )
 def test_a_mistake_is_one_line_and_status_2(

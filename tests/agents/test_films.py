@@ -1,6 +1,8 @@
 """Films and sheets show what a policy did; the demo leaves all that it promises."""
 
 import inspect
+import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,12 +19,14 @@ from agents.scoring import films
 from agents.scoring.films import film_episodes, side_by_side, write_showcase
 from agents.scoring.run_scores import policy_of
 from agents.scoring.scanners import OracleScanner, RasterScanner, ScannedPolicy
+from agents.training.interrupts import Interrupted
 from agents.training.precision import fastest_precision
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.run_errors import RunError
 from glimpse_envs.evaluation.run_lock import writing
-from glimpse_envs.evaluation.runs import open_run
+from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.rendering.frame import layout_of
+from glimpse_envs.sources import SourceError
 from tests.support import baselines
 from tests.support.baselines import model_of
 from tests.support.episodes import CENTRED, CLUTTERED, make_single
@@ -264,7 +268,7 @@ class FailedTwin:
 def test_a_training_that_fails_ends_the_demo(
     ours_fails: bool, error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def train(*_: object) -> None:
+    def train(*_: object, **__: object) -> None:
         if ours_fails:
             raise FloatingPointError("the answer loss is nan")
 
@@ -285,6 +289,8 @@ def test_a_training_that_fails_ends_the_demo(
         ({"minutes": float("nan")}, "minutes=nan must be above 0"),
         ({"seed": -1}, "seed=-1 must be an integer"),
         ({"env_id": "Glimpse/Copy-v0"}, "gaze='random' scans pictures"),
+        ({"episodes": 20_000}, "episodes is 20000; the test split has 10000"),
+        ({"env_id": "Glimpse/CenteredMNIST-v0"}, "train-images-idx3-ubyte.gz is missing"),
     ],
 )
 def test_what_the_demo_cannot_do_is_refused_before_it_trains(
@@ -295,9 +301,32 @@ def test_what_the_demo_cannot_do_is_refused_before_it_trains(
 
     monkeypatch.setattr("agents.demo.train", begin)
     monkeypatch.setattr("multiprocessing.get_context", begin)
-    with pytest.raises(ValueError, match=message):
+    monkeypatch.setenv("GLIMPSE_DATA", str(tmp_path))
+    with pytest.raises((ValueError, SourceError), match=message):
         run_demo(DemoConfig(**{"out": tmp_path / "demo", **changes}))
     assert not (tmp_path / "demo").exists()
+
+
+def test_an_interrupted_demo_is_saved_and_not_scored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    append = Run.append_metrics
+
+    def interrupt(run: Run, *values: Any) -> None:
+        append(run, *values)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(FailedTwin, "calls", [])
+    monkeypatch.setattr(Run, "append_metrics", interrupt)
+    context = SimpleNamespace(Process=FailedTwin)
+    monkeypatch.setattr("multiprocessing.get_context", lambda method: context)
+    with pytest.raises(Interrupted, match="SIGINT"):
+        run_demo(DemoConfig(minutes=1.0, out=tmp_path / "demo"))
+    printed = capsys.readouterr().out
+    learned = tmp_path / "demo" / "run-learned"
+    assert f"go on with python -m agents.train --run {learned} --resume" in printed
+    assert "Scoring" not in printed
+    assert open_run(learned).has_checkpoint
 
 
 def test_the_demo_leaves_a_run_that_is_being_trained(tmp_path: Path) -> None:

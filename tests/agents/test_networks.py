@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from agents.policy.cores import LSTMCore, RectifierCore, make_core
 from agents.policy.distributions import Categorical
+from agents.policy.encoders import ATARI_SIDE
 from agents.policy.gaussians import DiagonalGaussian
 from agents.policy.glimpse_network import GlimpseNetwork, local_contrast
 from agents.policy.glimpse_policy import GlimpsePolicy
@@ -45,6 +46,8 @@ def observations(env_id: str, env_kwargs: dict[str, Any], seed: int = 0) -> dict
     return {name: np.stack([sample[name] for sample in samples]) for name in samples[0]}
 
 
+SMALL = tuple(kind for kind in GLIMPSE_NETWORKS if kind != "atari")
+"""Encoders that read glimpses of few pixels."""
 CASES: dict[str, tuple[str, dict[str, Any]]] = {env_id: (env_id, {}) for env_id in SUITE} | VARIANTS
 
 
@@ -54,7 +57,7 @@ def test_every_environment_has_a_policy(case: str) -> None:
     seen = observations(env_id, env_kwargs)
     env = make_vector(env_id, ROWS, **env_kwargs)
     pictures = "scene_size" in SUITE[env_id].kwargs  # what convolutions are for
-    for core, glimpse_network in product(CORES, GLIMPSE_NETWORKS if pictures else ("dense",)):
+    for core, glimpse_network in product(CORES, SMALL if pictures else ("dense",)):
         policy = make_policy(env_id, env_kwargs, core=core, glimpse_network=glimpse_network)
         state = None
         for deterministic in (True, False):
@@ -67,7 +70,7 @@ def test_every_environment_has_a_policy(case: str) -> None:
 
 @pytest.mark.parametrize("normalise", [True, False])
 @pytest.mark.parametrize("core", CORES)
-@pytest.mark.parametrize("glimpse_network", GLIMPSE_NETWORKS)
+@pytest.mark.parametrize("glimpse_network", SMALL)
 @pytest.mark.parametrize("case", VARIANTS)
 def test_every_part_learns(case: str, glimpse_network: str, core: str, normalise: bool) -> None:
     """After two glimpses a gradient reaches each parameter; only a fixed look's std has none."""
@@ -316,6 +319,26 @@ def test_what_is_for_pictures_is_refused_elsewhere(env_id: str, view: str) -> No
     for network in (NetworkConfig(glimpse_network="conv"), NetworkConfig(contrast=True)):
         with pytest.raises(ValueError, match=rf"square pictures.* shape {re.escape(str(shape))}: "):
             GlimpseNetwork(space, network)
+
+
+def test_convolutions_of_atari_read_glimpses_of_36_pixels_and_more() -> None:
+    """Three layers of 32, 64 and 64 filters (Mnih et al. 2015), each of which learns."""
+    network = NetworkConfig(glimpse_network="atari")
+    for side in (ATARI_SIDE, 50, 84):
+        space = spaces.Dict({"glimpse": spaces.Box(0.0, 1.0, (4, side, side), np.float32)})
+        torch.manual_seed(0)
+        encoder = GlimpseNetwork(space, network)
+        encoder({"glimpse": torch.rand(3, 4, side, side)}).sum().backward()
+        assert all(weight.grad is not None and weight.grad.any() for weight in encoder.parameters())
+        filters = [part for part in encoder.modules() if isinstance(part, torch.nn.Conv2d)]
+        assert [(f.out_channels, f.kernel_size, f.stride) for f in filters] == [
+            (32, (8, 8), (4, 4)),
+            (64, (4, 4), (2, 2)),
+            (64, (3, 3), (1, 1)),
+        ]
+    small = spaces.Dict({"glimpse": spaces.Box(0.0, 1.0, (4, 35, 35), np.float32)})
+    with pytest.raises(ValueError, match=r"'atari' needs glimpses of at least 36 pixels.* have 35"):
+        GlimpseNetwork(small, network)
 
 
 def test_local_contrast_forgets_brightness_and_its_range_and_keeps_shape() -> None:

@@ -171,7 +171,8 @@ def test_what_is_no_glimpse_encoder_is_refused(
     def refused(name: str) -> str:
         return refusal(capsys, train.main, "reinforce", *TINY, "--network.glimpse-network", name)
 
-    assert "glimpse_network='dens' must be one of 'dense', 'conv', or a class" in refused("dens")
+    kinds = "'dense', 'conv', 'atari', or a class"
+    assert f"glimpse_network='dens' must be one of {kinds}" in refused("dens")
     said = refused("my_agents:Shared")
     assert "my_agents has no class Shared that extends torch.nn.modules.module.Module" in said
     encoder: Any = import_module("my_agents").SharedScales

@@ -70,6 +70,7 @@ def test_a_run_in_parts_is_replayed(tmp_path: Path) -> None:
         ({"parts": 3}, "batch_size=8 must be a multiple of 3: it has parts=3, and copies=1"),
         ({"parts": 4, "copies": 4}, "batch_size=8 must be a multiple of 16"),
         ({"parts": 0}, "parts=0 must be at least 1"),
+        ({"parts": 2, "gaze": "random"}, "parts=2 has no effect without gaze='learned'"),
     ],
 )
 def test_batches_without_such_parts_are_refused(changes: dict[str, Any], message: str) -> None:

@@ -28,7 +28,7 @@ from glimpse_envs.evaluation.run_errors import RunError
 from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import open_run
 from tests.support.episodes import CENTRED
-from tests.support.tiny import tiny_config
+from tests.support.tiny import tiny_config, tiny_network
 from tests.support.trainings import trained
 
 ROOT = Path(__file__).parents[2]
@@ -259,3 +259,11 @@ def test_a_tuple_is_one_again() -> None:
     config = NetworkConfig(leave_out=("query", "remaining"))
     saved = json.loads(json.dumps(asdict(config)))
     assert config_from_json(NetworkConfig, saved, "the run", "abc") == config
+
+
+def test_a_list_in_place_of_a_tuple_is_the_same_config(tmp_path: Path) -> None:
+    network: Any = tiny_network(leave_out=["remaining"])
+    config = tiny_config(network=network, episodes=400)
+    first = trained(Reinforce, config, tmp_path, stop_after=1)
+    again = trained(Reinforce, config, tmp_path, resume=True, stop_after=2)
+    assert again.load_checkpoint()[1]["updates"] == first.load_checkpoint()[1]["updates"] + 1

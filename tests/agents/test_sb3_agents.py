@@ -220,14 +220,19 @@ def test_a_killed_run_goes_on_from_its_model_with_other_scenes(
     assert all((after[name] == value).all() for name, value in before.items()), "it is done"
 
 
-def test_a_training_ends_when_its_minutes_are_over(corner: dict[str, Any], tmp_path: Path) -> None:
+def test_a_training_ends_when_its_minutes_are_over(
+    corner: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     config = small(A2CConfig, corner, minutes=0.005)
     run = train(config, tmp_path, progress_bar=False)
     metadata = run.load_checkpoint()[1]
     assert 0.3 <= metadata["seconds"] < 30
     assert metadata["timesteps"] > 0
-    again = train(config, tmp_path, resume=True, progress_bar=False)
+    begun: list[A2CConfig] = []
+    again = train(config, tmp_path, resume=True, progress_bar=False, on_begin=begun.append)
     assert again.load_checkpoint()[1]["timesteps"] == metadata["timesteps"], "it is done"
+    assert not begun
+    assert f"{tmp_path} is trained in full" in capsys.readouterr().out
     longer = replace(config, minutes=metadata["seconds"] / 60 + 0.005)
     more = train(longer, tmp_path, resume=True, progress_bar=False)
     assert more.load_checkpoint()[1]["timesteps"] > metadata["timesteps"]

@@ -104,8 +104,14 @@ def test_the_interval_is_of_the_score_whatever_the_number_of_policies(
 def test_a_stratum_weighs_the_same_whatever_the_number_of_its_values() -> None:
     rng = np.random.default_rng(0)
     strata = [rng.normal(size=count) for count in (1, 2, 5)]
-    repeated = [np.repeat(values, 10 // len(values)) for values in strata]
-    assert stratified_mean(strata) == pytest.approx(interquartile_mean(np.concatenate(repeated)))
+    repeated = [np.repeat(values, 40 // len(values)) for values in strata]
+    of_all = interquartile_mean(np.concatenate(repeated))
+    assert stratified_mean(strata) == pytest.approx(of_all)
+    for times in (2, 3, 5):
+        again = [np.repeat(values, times) for values in strata]
+        assert stratified_mean(again) == pytest.approx(of_all), "as with one run of each"
+    # Of three values a quarter of the least and of the greatest counts: the middle half of 3.
+    assert stratified_mean([[0.0], [1.0], [5.0]]) == pytest.approx((1 + 5 / 4) / 1.5)
     with pytest.raises(ValueError, match="must be finite"):
         stratified_mean([[1.0, np.nan], [2.0]])
     with pytest.raises(ValueError, match="with n at least 1"):

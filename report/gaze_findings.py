@@ -1,0 +1,91 @@
+"""What a learned gaze bought in each game, beside gazes by a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from glimpse_envs.evaluation.statistics import CLAIM_SEEDS, student_quantile
+from report.groups import Group
+from report.markdown import digits, listed
+
+CONFIDENCE = 0.95
+
+
+class Mean(NamedTuple):
+    """A mean return, its standard error, and the degrees of freedom of the latter."""
+
+    value: float
+    error: float
+    free: float
+
+
+def mean_of(group: Group) -> Mean | None:
+    """The mean return of one run, whose error is that over its episodes, or of several, over them;
+    None where returns, or their interval, are not recorded."""
+    if group.seeds == 1:
+        scored = group.first.headline
+        if scored.mean_return is None or scored.return_interval is None or scored.episodes < 2:
+            return None
+        low, high = scored.return_interval
+        free = scored.episodes - 1
+        half = student_quantile(0.5 + CONFIDENCE / 2, free)
+        return Mean(scored.mean_return, (high - low) / 2 / half, free)
+    found = [record.headline.mean_return for record in group.records]
+    returns = [one for one in found if one is not None]
+    if len(returns) < len(found):
+        return None
+    return Mean(
+        float(np.mean(returns)),
+        float(np.std(returns, ddof=1)) / sqrt(len(returns)),
+        len(returns) - 1,
+    )
+
+
+def difference(first: Mean, second: Mean) -> tuple[float, float]:
+    """Welch's interval, of 95 %, of `first` less `second`."""
+    squares = first.error**2, second.error**2
+    between = first.value - second.value
+    if not sum(squares):
+        return between, between
+    free = sum(squares) ** 2 / (squares[0] ** 2 / first.free + squares[1] ** 2 / second.free)
+    half = student_quantile(0.5 + CONFIDENCE / 2, free) * sqrt(sum(squares))
+    return between - half, between + half
+
+
+def gaze_findings(games: Mapping[str, Mapping[str, Sequence[Group]]]) -> list[str]:
+    """A paragraph on games, name -> gaze -> its groups; gazes with several settings are left out,
+    as none of these speaks for the gaze."""
+    told, compared = [], []
+    for game, by_gaze in sorted(games.items()):
+        single = {gaze: groups[0] for gaze, groups in by_gaze.items() if len(groups) == 1}
+        means = {gaze: mean for gaze, g in single.items() if (mean := mean_of(g)) is not None}
+        learned = means.pop("learned", None)
+        if learned is None or not means:
+            continue
+        apart = {gaze: difference(learned, mean) for gaze, mean in sorted(means.items())}
+        compared += [single["learned"], *(single[gaze] for gaze in apart)]
+        clear = [
+            f"{verb} than the {gaze} one by {digits(abs(learned.value - means[gaze].value))} "
+            f"({digits(low)} to {digits(high)})"
+            for gaze, (low, high) in apart.items()
+            if (verb := "less" if high < 0 else "more" if low > 0 else None)
+        ]
+        alike = [gaze for gaze, (low, high) in apart.items() if low <= 0 <= high]
+        if clear:
+            told.append(f"In {game} the learned gaze scored {listed(clear)}.")
+        if alike:
+            where = "it" if clear else f"In {game} the learned gaze"
+            other = f"the {listed(alike)} one{'s' * (len(alike) > 1)}"
+            sentence = f"{where} is not told apart from {other}."
+            told.append(sentence[0].upper() + sentence[1:])
+    if not told:
+        return []
+    few = any(group.seeds < CLAIM_SEEDS for group in compared)
+    limits = "Brackets hold Welch's intervals, of 95 %, of the difference."
+    if few:
+        limits += f" Rows have fewer than {CLAIM_SEEDS} seeds, so no claim is made."
+    return [" ".join([*told, limits])]
