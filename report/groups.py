@@ -69,11 +69,11 @@ class Group:
         """What it is shown of a picture, in words."""
         context = OF_CONTEXT if self.first.env_kwargs.get("context") else ""
         memory = "with" if self.first.model.remembers_frames else "without"
-        of_frame = OF_FRAME.format(memory=memory) if self._by_frames else ""
+        of_frame = OF_FRAME.format(memory=memory) if self.by_frames else ""
         return SEES_OF_PICTURES[self.kind] + of_frame + context
 
     @property
-    def _by_frames(self) -> bool:
+    def by_frames(self) -> bool:
         """Whether it is shown one whole frame after another."""
         scene = self._argument("scene")
         # A scene of another package may not be installed, and a record is not to import it.
@@ -91,7 +91,7 @@ class Group:
         if self.kind == "full":
             return "whole"
         inside = self._argument("looks_per_answer") if self.kind == "soft" else None
-        a_frame = self._by_frames and not self.first.model.remembers_frames
+        a_frame = self.by_frames and not self.first.model.remembers_frames
         return str(self.first.budget * (inside or 1)) + (" a frame" if a_frame else "")
 
     def _argument(self, name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from glimpse_envs.evaluation.statistics import CLAIM_SEEDS
 from report.chance import blind_error, mark_of_chance, pays_for_success
@@ -24,14 +25,15 @@ _FURTHER = f"then those with {CLAIM_SEEDS} or more seeds. All models and their c
 _CHOICE = (
     "The model of each kind that did best on validation scenes (of old runs without validation, on "
     "test scenes). Those with the environment's own budget, reward, glimpse size and scales, and "
-    f"without a coarse view of the whole, are preferred, {_FURTHER}"
+    "without a coarse view of the whole, are preferred, then those given at least the time of the "
+    f"agent, {_FURTHER}"
 )
 _MEMORY_CHOICE = (
     "The model of each kind with the greatest share of seeds that solved the task; where shares "
     "are equal, the one that did best on validation sequences (of old runs without validation, on "
     "test sequences), then the one that was trained for the least time. Those with the "
-    f"environment's own budget and reward are preferred, {_FURTHER} Others may do better on "
-    "sequences longer than those of training."
+    "environment's own budget and reward are preferred, then those given at least the time of the "
+    f"agent, {_FURTHER} Others may do better on sequences longer than those of training."
 )
 _LENGTHS = (
     "Lengths beyond the trained ones ask more of a key-value memory than of an agent: its keys are "
@@ -78,19 +80,36 @@ def _table(
     rows = []
     for task in tasks:
         row = [environment(task.env_id, task.env_kwargs)]
-        for kinds in (_AGENTS, _SEE_ALL):
-            best = _best(task, kinds, rank)
-            row += [UNKNOWN] * width if best is None else [best.label, *cells(best)]
+        agent = _best(task, _AGENTS, rank)
+        given = None if agent is None else agent.first.config.get("minutes")
+        for best in (agent, _best(task, _SEE_ALL, rank, given)):
+            row += [UNKNOWN] * width if best is None else [_named(best), *cells(best)]
         rows.append(row)
     return table(heads, rows)
 
 
 def _best(
-    task: Task, kinds: tuple[Kind, ...], rank: Callable[[Group], tuple[float, ...]]
+    task: Task,
+    kinds: tuple[Kind, ...],
+    rank: Callable[[Group], tuple[float, ...]],
+    least: float | None = None,
 ) -> Group | None:
-    """The best model of some kinds; None where there is none."""
+    """The best model of some kinds, of those given at least the `least` minutes if there are such;
+    None where there is none."""
+
+    def key(group: Group) -> tuple[Any, ...]:
+        given = group.first.config.get("minutes")
+        shorter = least is not None and given is not None and given < least
+        return _is_eased(group), shorter, group.seeds < CLAIM_SEEDS, rank(group)
+
     groups = [group for group in task.groups if group.kind in kinds and not is_control(group)]
-    return min(groups, key=lambda g: (_is_eased(g), g.seeds < CLAIM_SEEDS, rank(g)), default=None)
+    return min(groups, key=key, default=None)
+
+
+def _named(group: Group) -> str:
+    """The label, and that a model of scenes that move has no memory, where that is so."""
+    forgets = group.by_frames and not group.first.model.remembers_frames
+    return f"{group.label}, without a memory of earlier frames" if forgets else group.label
 
 
 def _error_cells(group: Group) -> list[str]:

@@ -17,6 +17,7 @@ from report.pages.results import VERDICTS, against, differences_of
 from report.references.pictures import Reference
 from report.references.scenes import SCENE_REFERENCES
 from report.runs import read_runs, record_links
+from report.trial_counts import how_settings_were_chosen
 
 PAGE = "docs/scenes.md"
 FOLDER = "scenes"
@@ -49,7 +50,8 @@ _COLUMNS = (
     "episode, such as an equal share for each frame that is named rightly, or each answer in turn.",
     "**Episodes**: of training, the mean over the seeds. A budget is in core-minutes, in which a "
     "machine that is slower, or busy, sees fewer; further seeds are trained for the episodes of "
-    "the first, but for those whose records have minutes.",
+    "the first, but for those whose records have minutes. Some are from before the code became "
+    "[faster](reproducing.md#what-has-changed), and saw fewer episodes than they would now.",
     "**Values delivered**, **pixels covered**, **multiply-adds**: of one episode, as defined in "
     "[hard against soft](comparison.md). A model that sees the whole of a still scene is given it "
     "once, however many words it writes.",
@@ -70,7 +72,12 @@ def scenes_page(tasks: Sequence[Task], places: Places) -> str:
     blocks = [_HEAD, *(scenes_in_short(tasks) if tasks else [])]
     blocks += [
         "## How to read the tables",
-        bullets(_COLUMNS),
+        bullets(
+            [
+                *_COLUMNS,
+                *how_settings_were_chosen(places.benchmarks, [task.env_id for task in tasks]),
+            ]
+        ),
         *meanings_blocks(groups),
         *training_blocks(groups),
     ]

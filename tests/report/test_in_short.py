@@ -134,3 +134,22 @@ def test_the_time_that_was_used_stands_beside_that_given() -> None:
     record = a_record(env_id=COPY, config={"minutes": 25.0})
     ((_, *cells),) = rows_of(memory_in_short(tasks_of(as_runs([record]))))
     assert cells[4] == "10 of 25"
+
+
+def test_what_had_the_agents_time_is_preferred_to_more_seeds() -> None:
+    agent = of_model("agent", env_id=PAIR, error=1.0, config={"minutes": 10})
+    short = [
+        a_record(FULL_STRONG, env_id=PAIR, error=3.0, seed=seed, config={"minutes": 1})
+        for seed in range(CLAIM_SEEDS)
+    ]
+    long = a_record(FULL_CONV, env_id=PAIR, error=9.0, config={"minutes": 10})
+    ((*_, model, _, _),) = rows_of(scenes_in_short(tasks_of(as_runs([agent, *short, long]))))
+    assert model == FULL_CONV.name
+    ((*_, model, _, _),) = rows_of(scenes_in_short(tasks_of(as_runs([agent, *short]))))
+    assert model.startswith(FULL_STRONG.name)
+
+
+def test_a_full_view_that_forgets_earlier_frames_is_named_so() -> None:
+    record = a_record(FULL_STRONG, env_id="Glimpse/MovingDigit-v0", error=3.0)
+    ((*_, model, _, _),) = rows_of(scenes_in_short(tasks_of(as_runs([record]))))
+    assert model == f"{FULL_STRONG.name}, without a memory of earlier frames"

@@ -1,0 +1,46 @@
+"""How many recorded trials chose the settings of agents, and of the models that see everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from report.benchmark_records import read_benchmark
+from report.markdown import listed, short
+
+OF_WHOLE_VIEWS = ("draw", "full", "captioner")
+"""Words of the names of trials of models that see every pixel; all others are of agents."""
+
+
+def trial_counts(folder: Path) -> dict[str, tuple[int, int]]:
+    """Environment id -> the recorded trials of agents, and of models that see every pixel."""
+    found: dict[str, tuple[int, int]] = {}
+    for path in sorted(folder.glob("trials*.json")):
+        record = read_benchmark(path)
+        if record is None:
+            continue
+        agents, others = found.get(record["env_id"], (0, 0))
+        trials = len(record["trials"])
+        if any(word in path.stem for word in OF_WHOLE_VIEWS):
+            found[record["env_id"]] = agents, others + trials
+        else:
+            found[record["env_id"]] = agents + trials, others
+    return found
+
+
+def how_settings_were_chosen(folder: Path, env_ids: Iterable[str]) -> list[str]:
+    """What is said of the trials on `env_ids`, in their order, if there were any."""
+    counts = trial_counts(folder)
+    told = [
+        f"{agents} and {others} on {short(env_id)}"
+        for env_id in dict.fromkeys(env_ids)
+        for agents, others in [counts.get(env_id, (0, 0))]
+        if agents or others
+    ]
+    if not told:
+        return []
+    return [
+        "**Settings** were chosen by short trainings ([trials](trials.md)), of agents and of "
+        f"models that see every pixel: {listed(told)}; where there were none, they are the "
+        "presets'. So an agent may be tuned better than what it stands beside."
+    ]
