@@ -11,6 +11,9 @@ from torch import Tensor, nn
 
 from glimpse_envs.core.picture_view import PictureView
 
+MOST_SHARES = 2**30
+"""Most entries of a matrix that reads all tiles: four GiB."""
+
 
 class TileReader(nn.Module):
     """Reads the glimpses at all n tiles of scenes (B, C, H, W).
@@ -33,6 +36,13 @@ class TileReader(nn.Module):
         channels, height, width = view.scene_shape
         g, sides = view.windows()
         self.reading_multiply_adds = 4 * len(view.tile_locations) * len(sides) * channels * g * g
+        tiles, scales = len(view.tile_locations), len(sides)
+        if tiles * scales * g * max(height, width) > MOST_SHARES:
+            raise ValueError(
+                f"a scene of {height}x{width} pixels has {tiles:,} tiles, whose {scales} windows "
+                "are too many to be all read at once: take a smaller scene, larger glimpses or "
+                "fewer scales, or a learner that reads one glimpse at a time"
+            )
         places = view.space.to_pixels(view.tile_locations)
         corners = places[:, None] - sides[:, None] / 2  # (n, K, 2), (x, y)
         self.register_buffer("locations", _float(view.tile_locations), persistent=False)

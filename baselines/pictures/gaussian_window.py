@@ -54,8 +54,8 @@ class GaussianWindowConfig(ReaderConfig):
     None: filters 2.5 pixels apart, enough to read a digit in the middle of a small scene."""
     place_noise: float = 0.0
     """Standard deviation of noise on the window's centre at the start of the training, in units of
-    half the scene's side; it falls linearly to 0. Helps in scenes so large that the first window
-    rarely holds the digit."""
+    half the scene's side; it falls linearly to 0. Meant for scenes so large that the first window
+    rarely holds the digit; at 100 pixels it did not help."""
     supervise: Literal["scored", "all"] = "all"
     """Answers that learn from the label. scored: those that the environment pays, as for agents;
     all: those after every soft glimpse, without which some runs never find the digit."""

@@ -13,7 +13,7 @@ from report.references.worlds import CATCH
 GAZES = ("learned", "static", "random", "raster")
 """Of the games: "learned" chooses places, the others follow a rule and only acts are learned."""
 
-WEIGHTS = (0.03, 0.1, 0.3)
+WEIGHTS = (0.03, 0.1, 0.3, 1.0)
 """Of a bonus: a sweep by factors of 3."""
 
 _SPARSE = {"batch_size": 512, "learning_rate": 4e-3, "look_signal": "reward"}

@@ -89,3 +89,9 @@ def test_shares_of_pixels_by_hand() -> None:
         [[[0.0, 0.5, 0.5], [0.0, 0.0, 0.0]]],  # cells [1, 3) and [3, 5)
     ]
     np.testing.assert_allclose(found, expected)
+
+
+def test_more_tiles_than_memory_holds_are_refused() -> None:
+    env = make_vector(CLUTTERED, 1, look="tiles", scene_size=1500, glimpse_size=12, scales=7)
+    with pytest.raises(ValueError, match=r"1500x1500 pixels has 15,625 tiles, whose 7 windows"):
+        TileReader(view_of(env))
