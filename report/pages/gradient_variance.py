@@ -8,7 +8,7 @@ from pathlib import Path
 
 from report.benchmark_records import with_short_revision
 from report.figures.gradient_variance import draw_figure
-from report.markdown import ReportError
+from report.markdown import ReportError, listed
 from report.page import Places, Published
 from report.pages.gradient_variance_tables import (
     decisions,
@@ -136,11 +136,11 @@ def verdict(record: VarianceRecord) -> str:
     linear = [_is_linear(slope) for slope in widths.values()]
     sampled = known(record.slope("units", "sampled", "learned", "variance"))
     unknown = sum(growth(slope) == UNCERTAIN for slope in widths.values())
-    for_some = "For sampled units" if _is_linear(sampled) else "No"
-    verdict = "Yes" if all(linear) else for_some
-    if not all(linear):
-        verdict += f"; for {sum(linear)} of {len(linear)} policies"
-        verdict += f"; for {unknown} it is not known well enough" if unknown else ""
+    holds = ["sampled units"] if _is_linear(sampled) else []
+    holds += [f"{sum(linear)} of {len(linear)} policies"] if any(linear) else []
+    verdict = "Yes" if all(linear) else f"For {listed(holds)} alone" if holds else "No"
+    if unknown:
+        verdict += f"; for {unknown} of {len(linear)} policies it is not known well enough"
     return "\n".join(
         [
             "Does the variance grow linearly with the number of hidden units? "
