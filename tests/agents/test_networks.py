@@ -24,7 +24,7 @@ from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.suite import SUITE
 from glimpse_envs.task import Component
-from tests.support.episodes import VARIANTS, make_vector
+from tests.support.episodes import CENTRED, VARIANTS, make_vector
 from tests.support.tiny import tiny_network
 
 ROWS = 3
@@ -391,3 +391,10 @@ def test_a_single_number_without_an_axis_is_refused() -> None:
     space = spaces.Dict(speed=spaces.Box(-1.0, 1.0, ()))
     with pytest.raises(ValueError, match=r"observation\['speed'\] has the space .*no encoder"):
         GlimpseNetwork(space, NetworkConfig())
+
+
+def test_a_std_to_learn_needs_a_gaussian() -> None:
+    for kwargs in ({"look": "tiles"}, {"view": "full"}):
+        with pytest.raises(ValueError, match="learn_look_std=True has no effect without a look or"):
+            make_policy(CENTRED, kwargs, learn_look_std=True)
+    assert make_policy(CENTRED, {}, learn_look_std=True)

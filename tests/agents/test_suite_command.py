@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.algorithms.reinforce import Reinforce
-from agents.suite import main
+from agents.suite import SuiteConfig, main, score_runs
 from tests.support.episodes import CENTRED
 from tests.support.tiny import tiny_config, tiny_network
 from tests.support.trainings import trained
@@ -83,3 +83,8 @@ def test_runs_of_two_learners_have_no_common_score(
         main([*folders, "--tasks", CENTRED, "--episodes", "100"])
     message = f"{folders[0]} and {folders[1]} differ in network.core: they are two learners"
     assert message in capsys.readouterr().err
+
+
+def test_a_single_episode_has_no_interval(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="episodes=1 must be at least 2: an interval needs two"):
+        score_runs(SuiteConfig(runs=(tmp_path,), episodes=1))
