@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from glimpse_envs.evaluation.run_identity import settings_of_all
 from glimpse_envs.evaluation.statistics import CLAIM_SEEDS, student_quantile
 from report.groups import Group
 from report.markdown import digits, listed
 
 CONFIDENCE = 0.95
+
+Settings = tuple[dict[str, Any], dict[str, Any]]
+"""Of an environment, and of a training."""
 
 
 class Mean(NamedTuple):
@@ -57,29 +61,35 @@ def difference(first: Mean, second: Mean) -> tuple[float, float]:
 
 
 def gaze_findings(games: Mapping[str, Mapping[str, Sequence[Group]]]) -> list[str]:
-    """A paragraph on games, name -> gaze -> its groups; gazes with several settings are left out,
-    as none of these speaks for the gaze."""
+    """A paragraph on games, name -> gaze -> its groups. A learned gaze is compared with those that
+    were trained by the same settings; of learned ones with several settings none is told of, as
+    none of these speaks for the gaze."""
     told, compared = [], []
     for game, by_gaze in sorted(games.items()):
-        single = {gaze: groups[0] for gaze, groups in by_gaze.items() if len(groups) == 1}
-        means = {gaze: mean for gaze, g in single.items() if (mean := mean_of(g)) is not None}
+        groups = [(gaze, group) for gaze, found in by_gaze.items() for group in found]
+        keys = _settings_but_look([group for _, group in groups])
+        learned_keys = [
+            key for (gaze, _), key in zip(groups, keys, strict=True) if gaze == "learned"
+        ]
+        alike = [pair for pair, key in zip(groups, keys, strict=True) if key in learned_keys]
+        means = {gaze: mean for gaze, g in alike if (mean := mean_of(g)) is not None}
         learned = means.pop("learned", None)
-        if learned is None or not means:
+        if learned is None or not means or len(learned_keys) > 1:
             continue
         apart = {gaze: difference(learned, mean) for gaze, mean in sorted(means.items())}
-        compared += [single["learned"], *(single[gaze] for gaze in apart)]
+        compared += [group for gaze, group in alike if gaze in apart or gaze == "learned"]
         clear = [
             f"{verb} than the {gaze} one by {digits(abs(learned.value - means[gaze].value))} "
             f"({digits(low)} to {digits(high)})"
             for gaze, (low, high) in apart.items()
             if (verb := "less" if high < 0 else "more" if low > 0 else None)
         ]
-        alike = [gaze for gaze, (low, high) in apart.items() if low <= 0 <= high]
+        unclear = [gaze for gaze, (low, high) in apart.items() if low <= 0 <= high]
         if clear:
             told.append(f"In {game} the learned gaze scored {listed(clear)}.")
-        if alike:
+        if unclear:
             where = "it" if clear else f"In {game} the learned gaze"
-            other = f"the {listed(alike)} one{'s' * (len(alike) > 1)}"
+            other = f"the {listed(unclear)} one{'s' * (len(unclear) > 1)}"
             sentence = f"{where} is not told apart from {other}."
             told.append(sentence[0].upper() + sentence[1:])
     if not told:
@@ -89,3 +99,15 @@ def gaze_findings(games: Mapping[str, Mapping[str, Sequence[Group]]]) -> list[st
     if few:
         limits += f" Rows have fewer than {CLAIM_SEEDS} seeds, so no claim is made."
     return [" ".join([*told, limits])]
+
+
+def _settings_but_look(groups: Sequence[Group]) -> list[Settings]:
+    """What each group was trained on and by, without the rule that its gaze followed."""
+    found = settings_of_all(group.first for group in groups)
+    return [
+        (
+            {name: value for name, value in group.first.env_kwargs.items() if name != "look"},
+            {name: value for name, value in settings.items() if not name.startswith("env_kwargs.")},
+        )
+        for group, settings in zip(groups, found, strict=True)
+    ]

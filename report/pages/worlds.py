@@ -61,6 +61,12 @@ _BEGAN_ANEW = (
     "and all frames of the stack were seen from there; since then both go on. Tests play whole "
     "games."
 )
+OLD_SEGMENT = 128
+"""Steps of a segment of a game by the earlier preset."""
+_OLD_PRESET = (
+    "Rows of segments of {} steps (records: {}) are by an earlier preset of games, with two small "
+    "convolutions and a sixth of the gradient steps; they are not compared with the others."
+)
 ONE_CRITIC = ("6aa1191ebc2c", "582b32c6ab06", "66d7072303bd")
 """Revisions with records of bonuses from before these had a critic of their own."""
 _SHARED = (
@@ -92,6 +98,7 @@ def worlds_page(groups: Sequence[Group], places: Places) -> str:
     blocks += _section(_of(groups, ATARI), _game, places, by=("game", "gaze"))
     games = _by_gaze(_of(groups, ATARI))
     blocks += [*_uncontrolled(games), *gaze_findings(games)]
+    blocks += _old_preset(_of(groups, ATARI))
     blocks += _old(_of(groups, ATARI), GAZE_BEGAN_ANEW, _BEGAN_ANEW)
     blocks += ["## Curiosity", *_unequal([*_of(groups, SEARCH), *_of(groups, MINIGRID)])]
     for env_id, by in ((SEARCH, ()), (MINIGRID, ("world", "bonus"))):
@@ -176,6 +183,15 @@ def _old(groups: Sequence[Group], revisions: Sequence[str], what: str) -> list[s
     found = {record.revision for group in groups for record in group.records}
     old = sorted({short_revision(r) for r in found if r.startswith(tuple(revisions))})
     return [what.format(listed(old))] if old else []
+
+
+def _old_preset(groups: Sequence[Group]) -> list[str]:
+    """Which games are by the earlier preset, where there are newer ones beside them."""
+    old = [group for group in groups if group.first.env_kwargs.get("segment") == OLD_SEGMENT]
+    if not old or len(old) == len(groups):
+        return []
+    named = [f"{cells['game']} {cells['gaze']}" for cells in map(_game, old)]
+    return [_OLD_PRESET.format(OLD_SEGMENT, listed(sorted(named)))]
 
 
 def _catch(group: Group) -> dict[str, str]:

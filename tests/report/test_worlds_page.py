@@ -122,11 +122,30 @@ def test_what_a_learned_gaze_bought_is_told_by_game() -> None:
     )
     assert "fewer than 5 seeds, so no claim is made" in text
     assert "In Freeway" not in text
-    several = page_of(
-        game("Pong", None, 5.0), game("Pong", "static", 9.0),
-        a_record(PPO, env_id=ATARI, env_kwargs={"game": "Pong", "look": "static", "segment": 64}),
-    )  # fmt: skip
-    assert "In Pong" not in several
+
+
+def test_gazes_are_compared_where_their_trainings_are_alike() -> None:
+    def found(*segments: tuple[str | None, int]) -> str:
+        return page_of(
+            *(
+                a_record(
+                    PPO,
+                    env_id=ATARI,
+                    env_kwargs={"game": "Pong", "segment": segment}
+                    | ({} if look is None else {"look": look}),
+                    score={"mean_return": 5.0, "return_interval": (4.0, 6.0), "episodes": 30},
+                )
+                for look, segment in segments
+            )
+        )
+
+    assert "In Pong the learned gaze is not told apart" in found((None, 32), ("static", 32))
+    assert "In Pong the" not in found((None, 32), ("static", 128))
+    assert "earlier preset" in found((None, 32), ("static", 128))
+    assert "earlier preset" not in found((None, 32), ("static", 32))
+    assert "earlier preset" not in found((None, 128), ("static", 128))
+    both = found((None, 32), ("static", 32), (None, 128), ("static", 128))
+    assert "In Pong the" not in both, "of several settings none speaks for the gaze"
 
 
 def test_a_gaze_that_began_anew_is_told_of_old_records_alone() -> None:
