@@ -20,15 +20,19 @@ from agents.scoring.run_scores import evaluate_run
 from agents.scoring.scanners import RandomScanner
 from agents.training.checks import check_counts, check_positive
 from agents.training.command_line import read_options, run_command
-from agents.training.interrupts import raise_interrupted
+from agents.training.interrupts import Interrupted, raise_interrupted
 from agents.training.loop import train
 from agents.training.precision import fastest_precision
+from agents.training.resuming import resume_command
 from glimpse_envs.evaluation.counting import count_episodes
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.result import Evaluation, compare_table
 from glimpse_envs.evaluation.run_errors import RunError
 from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import load_policy, open_run
+
+TWIN_SAVES = 10.0
+"""Seconds in which the twin ends its update and saves when the demo is interrupted."""
 
 
 @dataclass(frozen=True)
@@ -93,10 +97,17 @@ def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
             Reinforce,
             learned,
             folders["learned"],
-            how_to_resume=f"python -m agents.train --run {folders['learned']} --resume",
+            how_to_resume=resume_command("agents.train", learned, folders["learned"]),
             on_interrupt=raise_interrupted,
         )
         twin.join()
+    except Interrupted:
+        # A terminal's Ctrl-C has reached the twin, too, and a second signal would break off its
+        # update; where it has not, the first signal is this one.
+        twin.join(TWIN_SAVES)
+        twin.terminate()
+        twin.join(TWIN_SAVES)
+        raise
     finally:
         twin.terminate()  # only has an effect if this training failed
     if twin.exitcode != 0:
@@ -136,7 +147,8 @@ class _Chance:
 
 
 def _train_quietly(config: ReinforceConfig, folder: Path) -> None:
-    train(Reinforce, config, folder, progress_bar=False)
+    resume = resume_command("agents.train", config, folder)
+    train(Reinforce, config, folder, progress_bar=False, how_to_resume=resume)
 
 
 def _clear_run(folder: Path) -> None:

@@ -95,7 +95,13 @@ def gaze_findings(games: Mapping[str, Mapping[str, Sequence[Group]]]) -> list[st
     if not told:
         return []
     few = any(group.seeds < CLAIM_SEEDS for group in compared)
-    limits = "Brackets hold Welch's intervals, of 95 %, of the difference."
+    limits = "Brackets hold Welch's intervals, of 95 %, of the difference"
+    if any(group.seeds == 1 for group in compared):
+        limits += (
+            ", over the test episodes of one training each: how much trainings differ is not in "
+            "them"
+        )
+    limits += "."
     if few:
         limits += f" Rows have fewer than {CLAIM_SEEDS} seeds, so no claim is made."
     return [" ".join([*told, limits])]

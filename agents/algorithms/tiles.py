@@ -11,8 +11,11 @@ from torch import Tensor, nn
 
 from glimpse_envs.core.picture_view import PictureView
 
-MOST_SHARES = 2**30
-"""Most entries of a matrix that reads all tiles: four GiB."""
+MOST_SHARES = 2**28
+"""Most entries of a matrix that reads all tiles; making it takes up to 24 bytes an entry."""
+
+AT_ONCE = 2**28
+"""Most numbers between the two products of a reading, of as many scenes at once."""
 
 
 class TileReader(nn.Module):
@@ -52,6 +55,11 @@ class TileReader(nn.Module):
 
     def forward(self, scene: Tensor) -> Tensor:
         """The glimpses (B, n, K C, g, g) at all tiles of `scene` (B, C, H, W)."""
+        between = self.down[..., 0].numel() * scene.shape[1] * scene.shape[3]
+        some = torch.split(scene, max(1, AT_ONCE // between))
+        return torch.cat([self._read(scenes) for scenes in some])
+
+    def _read(self, scene: Tensor) -> Tensor:
         rows = torch.einsum("nkih,bchw->bnkciw", self.down, scene)
         return torch.einsum("bnkciw,nkjw->bnkcij", rows, self.across).flatten(2, 3)
 

@@ -30,8 +30,8 @@ class NetworkConfig:
     the upper for looks; codes of what and where are multiplied); feedforward, a layer without
     memory; or a class, module:Class."""
     what_units: int = 256
-    """Number of units that encode the glimpse; convolutions have a quarter as many channels. RAM:
-    128."""
+    """Number of units that encode the glimpse; the two small convolutions have a quarter as many
+    channels. RAM: 128."""
     where_units: int = 128
     """Number of units that encode the location and the rest of the observation. DRAM's core
     multiplies them by the code of the glimpse: there they are as many as --network.glimpse-units,

@@ -135,12 +135,15 @@ def verdict(record: VarianceRecord) -> str:
     }
     linear = [_is_linear(slope) for slope in widths.values()]
     sampled = known(record.slope("units", "sampled", "learned", "variance"))
-    unknown = sum(growth(slope) == UNCERTAIN for slope in widths.values())
     holds = ["sampled units"] if _is_linear(sampled) else []
     holds += [f"{sum(linear)} of {len(linear)} policies"] if any(linear) else []
+    open_for = ["sampled units"] if growth(sampled) == UNCERTAIN else []
+    unknown = sum(growth(slope) == UNCERTAIN for slope in widths.values())
+    open_for += [f"{unknown} of {len(linear)} policies"] if unknown else []
     verdict = "Yes" if all(linear) else f"For {listed(holds)} alone" if holds else "No"
-    if unknown:
-        verdict += f"; for {unknown} of {len(linear)} policies it is not known well enough"
+    if open_for:
+        it_is = f"or {listed(open_for)} it is not known well enough"
+        verdict = f"F{it_is}" if verdict == "No" else f"{verdict}; f{it_is}"
     return "\n".join(
         [
             "Does the variance grow linearly with the number of hidden units? "

@@ -46,7 +46,8 @@ _COLUMNS = (
     "**Tasks**: how many of the set's tasks have been trained so far.",
     "**Seeds**: the number of seeds with which all these tasks were trained; others are left out.",
     "**Score**: the inter-quartile mean of the normalised returns of all tasks and these seeds, "
-    "once every task of the set has a run (Agarwal et al. 2021).",
+    "once every task of the set has a run (Agarwal et al. 2021). The middle half of their weight "
+    "is averaged, so that a return at its end counts in part; rliable cuts whole ones.",
     f"**95 % interval**: a bootstrap over the seeds within each task, from {FEWEST} seeds on; "
     "stretched as Student's is, since there are few seeds.",
     FEW_SEEDS,

@@ -144,7 +144,7 @@ def scaling_in_short(scaling: Scaling | None) -> str:
         "The agent's training used a curriculum: its first glimpse was near the target at first, "
         "and farther away with success. Soft attention and the full view had none; their settings "
         "are those of their presets, and the agent's were chosen by [trials](docs/trials.md) on "
-        "scenes of these sizes."
+        "cluttered digits of some of these sizes."
     )
     called = {point.model: IN_WORDS[point.algorithm] for point in scaling.points}
     named = listed([f'{words} "{model}"' for model, words in called.items()])

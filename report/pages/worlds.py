@@ -65,7 +65,8 @@ OLD_SEGMENT = 128
 """Steps of a segment of a game by the earlier preset."""
 _OLD_PRESET = (
     "Rows of segments of {} steps (records: {}) are by an earlier preset of games, with two small "
-    "convolutions and a sixth of the gradient steps; they are not compared with the others."
+    "convolutions and about a fifth of the gradient steps a frame; they are not compared with the "
+    "others."
 )
 ONE_CRITIC = ("6aa1191ebc2c", "582b32c6ab06", "66d7072303bd")
 """Revisions with records of bonuses from before these had a critic of their own."""

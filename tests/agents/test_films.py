@@ -2,7 +2,11 @@
 
 import inspect
 import os
+import shlex
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,12 +23,11 @@ from agents.scoring import films
 from agents.scoring.films import film_episodes, side_by_side, write_showcase
 from agents.scoring.run_scores import policy_of
 from agents.scoring.scanners import OracleScanner, RasterScanner, ScannedPolicy
-from agents.training.interrupts import Interrupted
 from agents.training.precision import fastest_precision
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.run_errors import RunError
 from glimpse_envs.evaluation.run_lock import writing
-from glimpse_envs.evaluation.runs import Run, open_run
+from glimpse_envs.evaluation.runs import open_run
 from glimpse_envs.rendering.frame import layout_of
 from glimpse_envs.sources import SourceError
 from tests.support import baselines
@@ -307,26 +310,25 @@ def test_what_the_demo_cannot_do_is_refused_before_it_trains(
     assert not (tmp_path / "demo").exists()
 
 
-def test_an_interrupted_demo_is_saved_and_not_scored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    append = Run.append_metrics
-
-    def interrupt(run: Run, *values: Any) -> None:
-        append(run, *values)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    monkeypatch.setattr(FailedTwin, "calls", [])
-    monkeypatch.setattr(Run, "append_metrics", interrupt)
-    context = SimpleNamespace(Process=FailedTwin)
-    monkeypatch.setattr("multiprocessing.get_context", lambda method: context)
-    with pytest.raises(Interrupted, match="SIGINT"):
-        run_demo(DemoConfig(minutes=1.0, out=tmp_path / "demo"))
-    printed = capsys.readouterr().out
-    learned = tmp_path / "demo" / "run-learned"
-    assert f"go on with python -m agents.train --run {learned} --resume" in printed
+def test_an_interrupted_demo_saves_both_models_and_scores_neither(tmp_path: Path) -> None:
+    """A terminal's Ctrl-C reaches the demo and its twin at once."""
+    out = tmp_path / "my demo"
+    command = [sys.executable, "-m", "agents.demo", "--minutes", "5", "--out", str(out)]
+    demo = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    runs = [out / name for name in ("run-learned", "run-random")]
+    while demo.poll() is None and not all((run / "config.json").exists() for run in runs):
+        time.sleep(0.1)
+    time.sleep(1.0)
+    os.killpg(demo.pid, signal.SIGINT)
+    printed, errors = demo.communicate(timeout=120)
+    assert demo.returncode == 128 + signal.SIGINT
+    assert "Traceback" not in errors
     assert "Scoring" not in printed
-    assert open_run(learned).has_checkpoint
+    for run in runs:
+        assert open_run(run).has_checkpoint
+        assert f"--run {shlex.quote(str(run))} --resume" in printed
 
 
 def test_the_demo_leaves_a_run_that_is_being_trained(tmp_path: Path) -> None:

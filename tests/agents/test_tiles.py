@@ -95,3 +95,12 @@ def test_more_tiles_than_memory_holds_are_refused() -> None:
     env = make_vector(CLUTTERED, 1, look="tiles", scene_size=1500, glimpse_size=12, scales=7)
     with pytest.raises(ValueError, match=r"1500x1500 pixels has 15,625 tiles, whose 7 windows"):
         TileReader(view_of(env))
+
+
+def test_scenes_read_a_few_at_once_look_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, whole = make_pair(CLUTTERED)
+    scene = torch.as_tensor(whole.reset(seed=4)[0]["scene"])
+    reader = TileReader(view_of(seen))
+    at_once = reader(scene)
+    monkeypatch.setattr("agents.algorithms.tiles.AT_ONCE", 1)
+    torch.testing.assert_close(reader(scene), at_once)

@@ -302,6 +302,7 @@ def test_the_verdict_follows_the_exponents() -> None:
     flat = with_slopes(record, "width", 0.0)
     assert "**For sampled units alone.**" in verdict(with_slopes(flat, "units", 1.0))
     assert "**No.**" in verdict(with_slopes(flat, "units", 0.0))
+    assert "**No.**" in verdict(with_slopes(with_slopes(record, "width", 0.0), "units", 0.0))
     # As recorded, the interval of one policy holds 0.5 and 1.5.
     assert "alone; for 1 of 4 policies it is not known well enough.**" in verdict(record)
     assert "No one law" in verdict(with_slopes(record, "looks", 0.0))
