@@ -28,6 +28,9 @@ class TileReader(nn.Module):
         locations: (n, 2) in [-1, 1], the tiles' middles, (x, y).
         reading_multiply_adds: of reading all tiles of a scene as the retina does, four sums of
             pixels a cell.
+
+    Raises:
+        ValueError: the tiles of a scene are too many to be all read at once.
     """
 
     locations: Tensor
