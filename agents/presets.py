@@ -121,28 +121,26 @@ _WORLDS: dict[str, Any] = {
 }
 _GAMES: dict[str, Any] = {
     "env_id": "Glimpse/Atari-v0",
-    # Minibatches of 256 steps, as in CleanRL's ppo_atari. Longer segments cost a learner with
-    # memory as many more sequential steps for each of its own.
-    "env_kwargs": {"game": "Pong", "fovea": 50, "segment": 32},
+    "env_kwargs": {"game": "Pong", "fovea": 50, "segment": 128},
     "minutes": 60.0,
     # An update takes seconds.
     "log_every": 10,
     "checkpoint_every": 20,
-    "batch_size": 32,
-    "learning_rate": 2.5e-4,
+    "batch_size": 16,
+    "learning_rate": 5e-4,
     "precision": "float32",
     "answer_by": "reward",
-    "epochs": 4,
-    "minibatches": 4,
+    "epochs": 3,
+    "minibatches": 2,
     "clip": 0.1,
     "discount": 0.99,
     "normalise_advantages": True,
     "entropy_weight": 0.01,
-    # The policy's loss is summed over 32 steps, the critic's is a mean.
-    "value_weight": 16.0,
-    "max_gradient_norm": 16.0,
+    # The policy's loss is summed over 128 steps, the critic's is a mean.
+    "value_weight": 64.0,
+    "max_gradient_norm": 50.0,
     "network": NetworkConfig(
-        glimpse_network="atari", what_units=256, where_units=32, glimpse_units=256
+        glimpse_network="conv", what_units=64, where_units=32, glimpse_units=256
     ),
 }
 

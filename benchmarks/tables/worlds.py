@@ -22,7 +22,7 @@ _SPARSE = {"batch_size": 512, "learning_rate": 4e-3, "look_signal": "reward"}
 
 def _game(game: str, gaze: str) -> Row:
     look = {} if gaze == "learned" else {"look": gaze}
-    env_kwargs = {"game": game, "fovea": 50, "segment": 32, **look}
+    env_kwargs = {"game": game, "fovea": 50, "segment": 128, **look}
     return Row(
         name=f"{game.lower()}-{gaze}",
         env_id=ATARI,

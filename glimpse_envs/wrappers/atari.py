@@ -5,7 +5,7 @@ stack of four that begins with zeros, no sticky actions, the minimal action set,
 and the fire button at reset. On the train split a lost life ends the episode and rewards are
 clipped to their sign; on the others a whole game is played for its score.
 
-`segment=32` cuts the episodes of the train split every 32 steps, for learners that play whole
+`segment=128` cuts the episodes of the train split every 128 steps, for learners that play whole
 episodes: a game of Pong has a thousand steps and more.
 """
 

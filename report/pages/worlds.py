@@ -61,12 +61,12 @@ _BEGAN_ANEW = (
     "and all frames of the stack were seen from there; since then both go on. Tests play whole "
     "games."
 )
-OLD_SEGMENT = 128
-"""Steps of a segment of a game by the earlier preset."""
-_OLD_PRESET = (
-    "Rows of segments of {} steps (records: {}) are by an earlier preset of games, with two small "
-    "convolutions and about a fifth of the gradient steps a frame; they are not compared with the "
-    "others."
+TRIED_SEGMENT = 32
+"""Steps of a segment of games in a trial of other settings."""
+_TRIED = (
+    "Rows of segments of {} steps ({}) are a trial of Atari's convolutions and of CleanRL's "
+    "minibatches of 256 steps, with about five times the gradient steps a frame. They are not "
+    "compared with the others, which have the preset of games."
 )
 ONE_CRITIC = ("6aa1191ebc2c", "582b32c6ab06", "66d7072303bd")
 """Revisions with records of bonuses from before these had a critic of their own."""
@@ -99,7 +99,7 @@ def worlds_page(groups: Sequence[Group], places: Places) -> str:
     blocks += _section(_of(groups, ATARI), _game, places, by=("game", "gaze"))
     games = _by_gaze(_of(groups, ATARI))
     blocks += [*_uncontrolled(games), *gaze_findings(games)]
-    blocks += _old_preset(_of(groups, ATARI))
+    blocks += _tried(_of(groups, ATARI))
     blocks += _old(_of(groups, ATARI), GAZE_BEGAN_ANEW, _BEGAN_ANEW)
     blocks += ["## Curiosity", *_unequal([*_of(groups, SEARCH), *_of(groups, MINIGRID)])]
     for env_id, by in ((SEARCH, ()), (MINIGRID, ("world", "bonus"))):
@@ -186,13 +186,11 @@ def _old(groups: Sequence[Group], revisions: Sequence[str], what: str) -> list[s
     return [what.format(listed(old))] if old else []
 
 
-def _old_preset(groups: Sequence[Group]) -> list[str]:
-    """Which games are by the earlier preset, where there are newer ones beside them."""
-    old = [group for group in groups if group.first.env_kwargs.get("segment") == OLD_SEGMENT]
-    if not old or len(old) == len(groups):
-        return []
-    named = [f"{cells['game']} {cells['gaze']}" for cells in map(_game, old)]
-    return [_OLD_PRESET.format(OLD_SEGMENT, listed(sorted(named)))]
+def _tried(groups: Sequence[Group]) -> list[str]:
+    """Which games are by the settings of a trial, where there are any."""
+    tried = [group for group in groups if group.first.env_kwargs.get("segment") == TRIED_SEGMENT]
+    named = [f"{cells['game']} {cells['gaze']}, {cells['return']}" for cells in map(_game, tried)]
+    return [_TRIED.format(TRIED_SEGMENT, "; ".join(sorted(named)))] if named else []
 
 
 def _catch(group: Group) -> dict[str, str]:

@@ -188,7 +188,7 @@ def test_episodes_take_the_place_of_minutes(
 
 def test_arguments_of_a_preset_stay_where_the_environment_does(begun: list[Any]) -> None:
     main(["--preset", "games", "--env-kwargs", "game=Breakout"])
-    assert begun[-1].env_kwargs == {"game": "Breakout", "fovea": 50, "segment": 32}
+    assert begun[-1].env_kwargs == {"game": "Breakout", "fovea": 50, "segment": 128}
     other = ["--env-id", "Glimpse/CenteredGlyphs-v0", "--env-kwargs", "budget=4"]
     main(["--preset", "games", *other])
     assert begun[-1].env_kwargs == {"budget": 4}
