@@ -10,13 +10,11 @@ import numpy as np
 
 from glimpse_envs.evaluation.run_identity import settings_of_all
 from glimpse_envs.evaluation.statistics import CLAIM_SEEDS, student_quantile
+from report.grouping import differences
 from report.groups import Group
 from report.markdown import digits, listed
 
 CONFIDENCE = 0.95
-
-Settings = tuple[dict[str, Any], dict[str, Any]]
-"""Of an environment, and of a training."""
 
 
 class Mean(NamedTuple):
@@ -107,13 +105,38 @@ def gaze_findings(games: Mapping[str, Mapping[str, Sequence[Group]]]) -> list[st
     return [" ".join([*told, limits])]
 
 
-def _settings_but_look(groups: Sequence[Group]) -> list[Settings]:
+def several_settings(games: Mapping[str, Mapping[str, Sequence[Group]]]) -> list[str]:
+    """How the rows of one game and gaze differ, games being name -> gaze -> its groups; nothing
+    where there is one of each."""
+    told = []
+    for game, by_gaze in sorted(games.items()):
+        for gaze, groups in sorted(by_gaze.items()):
+            if len(groups) < 2:
+                continue
+            words = differences(_settings_but_look(groups), absent=True)
+            rows = [
+                f"{'no return' if (mean := group.mean_return) is None else digits(mean)} with "
+                f"{listed(own)}"
+                for group, own in zip(groups, words, strict=True)
+            ]
+            told.append(f"{game} {gaze}: {'; '.join(rows)}.")
+    if not told:
+        return []
+    return [f"Gazes are compared where all other settings are equal. {' '.join(told)}"]
+
+
+def _settings_but_look(groups: Sequence[Group]) -> list[dict[str, Any]]:
     """What each group was trained on and by, without the rule that its gaze followed."""
     found = settings_of_all(group.first for group in groups)
     return [
-        (
-            {name: value for name, value in group.first.env_kwargs.items() if name != "look"},
-            {name: value for name, value in settings.items() if not name.startswith("env_kwargs.")},
-        )
+        {
+            name: value
+            for name, value in {**settings, **_under("env_kwargs", group.first.env_kwargs)}.items()
+            if name != "env_kwargs.look"
+        }
         for group, settings in zip(groups, found, strict=True)
     ]
+
+
+def _under(path: str, entries: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"{path}.{name}": value for name, value in entries.items()}

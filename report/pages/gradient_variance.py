@@ -142,8 +142,9 @@ def verdict(record: VarianceRecord) -> str:
     open_for += [f"{unknown} of {len(linear)} policies"] if unknown else []
     verdict = "Yes" if all(linear) else f"For {listed(holds)} alone" if holds else "No"
     if open_for:
-        it_is = f"or {listed(open_for)} it is not known well enough"
-        verdict = f"F{it_is}" if verdict == "No" else f"{verdict}; f{it_is}"
+        known_part = "" if verdict == "No" else f"{verdict}; "
+        verdict = f"{known_part}for {listed(open_for)} it {UNCERTAIN}"
+        verdict = verdict[0].upper() + verdict[1:]
     return "\n".join(
         [
             "Does the variance grow linearly with the number of hidden units? "

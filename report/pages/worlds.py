@@ -8,7 +8,7 @@ from typing import Any
 
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.suite import ATARI, MINIGRID
-from report.gaze_findings import gaze_findings
+from report.gaze_findings import gaze_findings, several_settings
 from report.grouping import group_runs
 from report.groups import FEW_SEEDS, Group, hardware_of
 from report.how_made import meanings_blocks
@@ -61,13 +61,6 @@ _BEGAN_ANEW = (
     "and all frames of the stack were seen from there; since then both go on. Tests play whole "
     "games."
 )
-TRIED_SEGMENT = 32
-"""Steps of a segment of games in a trial of other settings."""
-_TRIED = (
-    "Rows of segments of {} steps ({}) are a trial of Atari's convolutions and of CleanRL's "
-    "minibatches of 256 steps, with about five times the gradient steps a frame. They are not "
-    "compared with the others, which have the preset of games."
-)
 ONE_CRITIC = ("6aa1191ebc2c", "582b32c6ab06", "66d7072303bd")
 """Revisions with records of bonuses from before these had a critic of their own."""
 _SHARED = (
@@ -98,8 +91,7 @@ def worlds_page(groups: Sequence[Group], places: Places) -> str:
     blocks.append("## Atari through a fovea of 50")
     blocks += _section(_of(groups, ATARI), _game, places, by=("game", "gaze"))
     games = _by_gaze(_of(groups, ATARI))
-    blocks += [*_uncontrolled(games), *gaze_findings(games)]
-    blocks += _tried(_of(groups, ATARI))
+    blocks += [*_uncontrolled(games), *gaze_findings(games), *several_settings(games)]
     blocks += _old(_of(groups, ATARI), GAZE_BEGAN_ANEW, _BEGAN_ANEW)
     blocks += ["## Curiosity", *_unequal([*_of(groups, SEARCH), *_of(groups, MINIGRID)])]
     for env_id, by in ((SEARCH, ()), (MINIGRID, ("world", "bonus"))):
@@ -184,13 +176,6 @@ def _old(groups: Sequence[Group], revisions: Sequence[str], what: str) -> list[s
     found = {record.revision for group in groups for record in group.records}
     old = sorted({short_revision(r) for r in found if r.startswith(tuple(revisions))})
     return [what.format(listed(old))] if old else []
-
-
-def _tried(groups: Sequence[Group]) -> list[str]:
-    """Which games are by the settings of a trial, where there are any."""
-    tried = [group for group in groups if group.first.env_kwargs.get("segment") == TRIED_SEGMENT]
-    named = [f"{cells['game']} {cells['gaze']}, {cells['return']}" for cells in map(_game, tried)]
-    return [_TRIED.format(TRIED_SEGMENT, "; ".join(sorted(named)))] if named else []
 
 
 def _catch(group: Group) -> dict[str, str]:
