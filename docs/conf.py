@@ -88,6 +88,7 @@ NAVIGATION = {
         "Worlds that move <worlds>",
         "Gradient variance <gradient_variance>",
         *("leaderboard", "speed"),
+        "Coverage of intervals <intervals>",
         "Trials of settings <trials>",
         "records",
     ),

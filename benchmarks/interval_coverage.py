@@ -1,0 +1,153 @@
+"""How often the suite's intervals contain the truth, in simulations.
+
+    python -m benchmarks.interval_coverage [--simulations 2000] [--record results/benchmarks]
+
+Seeds' error rates are drawn from a normal distribution around the true one, and images from a beta
+distribution of difficulties that all seeds share. The standard deviation of the rates that are
+observed is given in units of that by chance, which a finite number of images causes alone: at 1 all
+seeds are alike. Intervals are of 95 %, from `RESAMPLES` replicates.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from math import sqrt
+
+import numpy as np
+
+from agents.training.command_line import run_command
+from benchmarks.options import options_parser, write_benchmark
+from glimpse_envs.core.arrays import Bools
+from glimpse_envs.evaluation.differences import difference_interval
+from glimpse_envs.evaluation.statistics import bootstrap_interval, bootstrap_interval_from_counts
+from glimpse_envs.evaluation.strata import stratified_interval
+
+BENCHMARK = "interval_coverage"
+IMAGES, RESAMPLES = 2_000, 1_000
+ERROR, RARE = 0.05, 0.0003
+HARDNESS = 20.0
+"""Sum of the two parameters of the beta distribution of the images' difficulties."""
+TASKS = 10
+"""Of a suite; the normalised scores of its tasks are spread evenly from 0.2 to 0.9."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One simulated situation.
+
+    Args:
+        interval: a key of `INTERVALS`.
+        seeds: of a model, or of a task of a suite.
+        error: the true error rate.
+        ratio: the standard deviation of the seeds' observed error rates, in units of that by
+            chance.
+    """
+
+    interval: str
+    seeds: int
+    error: float = ERROR
+    ratio: float = 1.0
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Of so many simulations of a case, those whose interval contained the truth."""
+
+    case: Case
+    simulations: int
+    covered: int
+
+
+def draw_correct(random: np.random.Generator, *cases: Case) -> list[Bools]:
+    """What the runs of each of several models answer rightly, (seeds, images) each, on the same
+    images."""
+    easy = random.beta(ERROR * HARDNESS, (1 - ERROR) * HARDNESS, size=IMAGES) / ERROR
+    drawn = []
+    for case in cases:
+        chance = sqrt(case.error * (1 - case.error) / IMAGES)
+        spread = chance * sqrt(case.ratio**2 - 1)
+        rates = case.error + spread * random.standard_normal((case.seeds, 1))
+        drawn.append(random.random((case.seeds, IMAGES)) >= rates * easy)
+    return drawn
+
+
+def covers_error(case: Case, random: np.random.Generator, seed: int) -> bool:
+    (correct,) = draw_correct(random, case)
+    low, high = bootstrap_interval(correct, resamples=RESAMPLES, seed=seed)
+    return low <= case.error <= high
+
+
+def covers_error_by_counts(case: Case, random: np.random.Generator, seed: int) -> bool:
+    (correct,) = draw_correct(random, case)
+    errors = (~correct).sum(axis=1)
+    low, high = bootstrap_interval_from_counts(errors, IMAGES, resamples=RESAMPLES, seed=seed)
+    return low <= case.error <= high
+
+
+def covers_difference(case: Case, random: np.random.Generator, seed: int) -> bool:
+    correct, other = draw_correct(random, case, case)
+    low, high = difference_interval(correct, other, resamples=RESAMPLES, seed=seed)
+    return low <= 0.0 <= high
+
+
+def covers_suite(case: Case, random: np.random.Generator, seed: int) -> bool:
+    """Scores without any chance but the seeds', whose standard deviation is 0.03 times the case's
+    ratio."""
+    levels = np.linspace(0.2, 0.9, TASKS)
+    spread = 0.03 * case.ratio
+    scores = levels[:, None] + spread * random.standard_normal((TASKS, case.seeds))
+    low, high = stratified_interval(list(scores), resamples=RESAMPLES, seed=seed)
+    return low <= float(levels.mean()) <= high  # which the distribution is symmetric about
+
+
+INTERVALS: dict[str, Callable[[Case, np.random.Generator, int], bool]] = {
+    "error": covers_error,
+    "error, by counts": covers_error_by_counts,
+    "difference": covers_difference,
+    "suite": covers_suite,
+}
+RATIOS = (1.0, 3.0, 6.0)
+CASES: tuple[Case, ...] = (
+    Case("error", 1),
+    *(Case("error", seeds, ratio=ratio) for seeds in (2, 3, 4, 5, 10) for ratio in RATIOS),
+    *(Case("error", seeds, error=RARE) for seeds in (1, 5, 10)),
+    *(Case("error, by counts", 5, ratio=ratio) for ratio in RATIOS),
+    Case("difference", 1),
+    *(Case("difference", seeds, ratio=ratio) for seeds in (3, 5) for ratio in RATIOS),
+    *(Case("suite", seeds) for seeds in (2, 3, 5)),
+)
+
+
+def measure(case: Case, simulations: int) -> Coverage:
+    """Simulate a case so often; equal numbers give equal results."""
+    random = np.random.default_rng(0)
+    covered = sum(INTERVALS[case.interval](case, random, seed) for seed in range(simulations))
+    return Coverage(case, simulations, covered)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = options_parser(__doc__)
+    parser.add_argument(
+        "--simulations", type=int, default=2_000, help="of each case (default: 2000)"
+    )
+    options = parser.parse_args(arguments)
+    if options.simulations < 1:
+        raise ValueError(f"simulations={options.simulations} must be at least 1")
+    measured = []
+    for case in CASES:
+        coverage = measure(case, options.simulations)
+        measured.append(coverage)
+        share = 100 * coverage.covered / coverage.simulations
+        print(
+            f"{case.interval:17} {case.seeds:2} seeds, error {100 * case.error:.2f} %, "
+            f"spread {case.ratio:.0f}: {share:5.1f} %"
+        )
+    entries = {
+        "images": IMAGES,
+        "resamples": RESAMPLES,
+        "coverages": [asdict(coverage) for coverage in measured],
+    }
+    write_benchmark(options.record, BENCHMARK, entries)
+
+
+if __name__ == "__main__":
+    run_command(main)
