@@ -5,7 +5,8 @@ glimpses, its twin is given random ones. Then both are scored on 10,000 unseen s
 """
 
 import multiprocessing
-from contextlib import ExitStack, closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -88,11 +89,7 @@ def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
 
     print(f"Training on {demo.env_id} for {demo.minutes:g} minutes: one model learns where to")
     print("look; its twin, trained in a second process, is given random glimpses.")
-    twin = multiprocessing.get_context("spawn").Process(
-        target=_train_quietly, args=(control, folders["random"]), daemon=True
-    )
-    twin.start()
-    try:
+    with _training_beside(control, folders["random"]):
         train(
             Reinforce,
             learned,
@@ -100,18 +97,6 @@ def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
             how_to_resume=resume_command("agents.train", learned, folders["learned"]),
             on_interrupt=raise_interrupted,
         )
-        twin.join()
-    except Interrupted:
-        # A terminal's Ctrl-C has reached the twin, too, and a second signal would break off its
-        # update; where it has not, the first signal is this one.
-        twin.join(TWIN_SAVES)
-        twin.terminate()
-        twin.join(TWIN_SAVES)
-        raise
-    finally:
-        twin.terminate()  # only has an effect if this training failed
-    if twin.exitcode != 0:
-        raise RunError("the twin's training failed; its error stands above")
 
     print(f"\nScoring on {demo.episodes:,} unseen scenes ...")
     runs = {name: open_run(folder) for name, folder in folders.items()}
@@ -131,6 +116,33 @@ def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
     )
     print(f"film:          {film}\ncontact sheet: {sheet}\nruns:          {demo.out}/run-*")
     return scores
+
+
+@contextmanager
+def _training_beside(config: ReinforceConfig, folder: Path) -> Iterator[None]:
+    """Train in a second process meanwhile, to the end or, if this one is broken off, until it has
+    saved.
+
+    Raises:
+        RunError: that training failed.
+    """
+    twin = multiprocessing.get_context("spawn").Process(
+        target=_train_quietly, args=(config, folder), daemon=True
+    )
+    twin.start()
+    try:
+        yield
+        twin.join()
+    except Interrupted:
+        # A terminal's Ctrl-C has reached the twin, too, and a second signal would break off its
+        # update; where it has not, the first signal is the one below.
+        twin.join(TWIN_SAVES)
+        raise
+    finally:
+        twin.terminate()
+        twin.join(TWIN_SAVES)
+    if twin.exitcode != 0:
+        raise RunError("the twin's training failed; its error stands above")
 
 
 class _Chance:
