@@ -1,8 +1,9 @@
 """Fixtures that several test files share."""
 
 import os
-import sys
 from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,20 +23,13 @@ CHROMIUM_ARGUMENTS = [
 MEMORY = [name for name, row in SUITE.items() if row.family in ("tape", "table")]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The golden weights are trained, each in a second: mark them here, apart from their file."""
-    for item in items:
-        if "test_equal_seeds_give_the_same_weights_as_ever" in item.name:
-            item.add_marker(pytest.mark.learning)
-
-
 @pytest.fixture(scope="session", autouse=True)
 def float32_unless_asked() -> Iterator[None]:
     """precision="auto" is float32, so that what tests hold does not depend on the processor."""
-    config = sys.modules.get("agents.training.config")
     with pytest.MonkeyPatch.context() as patch:
-        if config is not None:
-            patch.setattr(config, "fastest_precision", lambda device="cpu": "float32")
+        for module in ("agents.training.config", "agents.training.muon"):
+            if find_spec("torch"):
+                patch.setattr(import_module(module), "fastest_precision", lambda _="": "float32")
         yield
 
 

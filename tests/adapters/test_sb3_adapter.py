@@ -21,6 +21,7 @@ from glimpse_envs.flat import FlatActions
 from glimpse_envs.task import Arrays, Component, Outcome, Rows
 from glimpse_envs.testing import assert_same, random_actions
 from tests.support.episodes import CENTRED, CIRCLE_SQUARE, VARIANTS, make_vector
+from tests.support.hidden_clock import TASK, staying
 from tests.support.sb3 import ROWS, WHOLE, tiny_ppo
 from tests.support.tasks.two_answers import TwoAnswers
 
@@ -195,6 +196,20 @@ def test_shared_infos_refuse_to_be_changed_and_copies_do_not() -> None:
         own["mine"] = 1
         assert own["target"] == infos[0]["target"]
     assert "mine" not in infos[0]
+
+
+def test_what_a_time_limit_has_cut_is_told_from_what_has_ended() -> None:
+    glimpse_envs.register("GlimpseTest/Cut-v0", task=TASK)
+    try:
+        venv = make_sb3_env("GlimpseTest/Cut-v0", 3, seed=0, budget=2)
+    finally:
+        gym.registry.pop("GlimpseTest/Cut-v0")
+    venv.reset()
+    venv.step(staying(3))
+    _, _, dones, infos = venv.step(staying(3, [0, 0, 1]))  # the last row stops
+    assert dones.all()
+    assert [info["TimeLimit.truncated"] for info in infos] == [True, True, False]
+    assert [info["episode"]["l"] for info in infos] == [2, 2, 2]
 
 
 def test_infos_without_targets_are_shared_alike() -> None:

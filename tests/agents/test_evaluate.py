@@ -342,3 +342,27 @@ def test_one_length_is_scored_where_it_is_asked_for(tmp_path: Path) -> None:
     assert score.env_kwargs["length"] == 5
     (score,) = score_run(run, episodes=20, min_length=2)
     assert (score.env_kwargs["min_length"], score.env_kwargs["length"]) == (2, 2)
+
+
+def test_the_options_of_the_command_reach_the_score(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (score,) = score_run(run, episodes=5)
+    asked: dict[str, Any] = {}
+
+    def remember(run: Run, **options: Any) -> list[Any]:
+        asked.update(options)
+        return [score]
+
+    monkeypatch.setattr("agents.evaluate.score_run", remember)
+    wanted = {
+        "seed": 7,
+        "actions": "sampled",
+        "gaze": "raster",
+        "split": "validation",
+        "episodes": 5,
+        "batch_size": 3,
+    }
+    options = [(f"--{name.replace('_', '-')}", str(value)) for name, value in wanted.items()]
+    main([str(run.folder), *(word for option in options for word in option)])
+    assert {name: asked[name] for name in wanted} == wanted

@@ -29,6 +29,14 @@ def test_runs_of_neighbouring_seeds_share_no_row() -> None:
     assert len(np.unique(rows, axis=0)) == len(rows)
 
 
+def test_a_run_that_goes_on_plays_no_episode_again() -> None:
+    first = ActorCritic(CONFIG)
+    again = ActorCritic(CONFIG)
+    again.load_state_dict(first.state_dict())
+    rows = np.concatenate([each.envs[0].reset()[0]["observation"] for each in (first, again)])
+    assert len(np.unique(rows, axis=0)) == len(rows)
+
+
 def test_rows_are_the_same_in_parts_and_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = next_episodes(5, rows=8)
     np.testing.assert_array_equal(next_episodes(5, rows=8, parts=2), whole)

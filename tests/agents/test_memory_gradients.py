@@ -28,10 +28,9 @@ from agents.policy.networks import NetworkConfig
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.description import describe
 from tests.support.episodes import make_vector
-from tests.support.sequences import gradient
+from tests.support.sequences import assert_exact, gradient
 from tests.support.tiny import tiny_config, tiny_network
 
-TOLERANCE = 1e-8
 # A scene of the greatest length is played; budgets are 3, 2 and 3 steps.
 SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "copy": ("Glimpse/Copy-v0", {"symbols": 2, "min_length": 2, "length": 2, "slack": 1.5}),
@@ -180,11 +179,6 @@ def play_exactly(policy: GlimpsePolicy, setting: str, greedy: bool) -> Exact:
 def played(policy: GlimpsePolicy, setting: str, exact: Exact, greedy: bool) -> Trajectory:
     env = make_env(setting, len(exact.reward))
     return play_episodes(env, policy, forced(exact.plan, greedy), options=SCENE, drop_ended=True)
-
-
-def assert_exact(found: Tensor, expected: Tensor) -> None:
-    assert expected.abs().max() > 1e-3, "the gradient should be there to be found"
-    assert (found - expected).abs().max() < TOLERANCE
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

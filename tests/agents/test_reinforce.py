@@ -17,8 +17,10 @@ from tests.support.sequences import (
     REWARDS,
     SCENE,
     TASK,
+    TOLERANCE,
     Exact,
     Sequences,
+    assert_exact,
     enumerate_sequences,
     forced,
     gradient,
@@ -28,13 +30,6 @@ from tests.support.sequences import (
     right_answer,
 )
 from tests.support.tiny import tiny_config, tiny_network
-
-TOLERANCE = 1e-8
-
-
-def assert_exact(found: Tensor, expected: Tensor) -> None:
-    assert expected.abs().max() > 1e-3, "the gradient should be there to be found"
-    assert (found - expected).abs().max() < TOLERANCE
 
 
 def set_baseline(policy: GlimpsePolicy, kind: str) -> None:

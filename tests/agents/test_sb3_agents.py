@@ -36,6 +36,7 @@ from glimpse_envs.evaluation.run_errors import CheckpointError, RunError
 from glimpse_envs.evaluation.runs import Run, load_policy, open_run
 from tests.support.episodes import CENTRED, make_vector, write_images
 from tests.support.sb3 import small
+from tests.support.trainings import Killed
 
 # `VecMonitor` says so around whatever counts returns itself, and counts them again.
 pytestmark = pytest.mark.filterwarnings(
@@ -174,10 +175,6 @@ def test_the_same_seed_gives_the_same_run(corner: dict[str, Any], tmp_path: Path
         np.testing.assert_array_equal(value, tensors[1][name], err_msg=name)
     other = train(replace(config, seed=1), tmp_path / "c", progress_bar=False).load_checkpoint()[0]
     assert any((other[name] != value).any() for name, value in tensors[0].items())
-
-
-class Killed(Exception):
-    """Stands for a kill."""
 
 
 def test_a_killed_run_goes_on_from_its_model_with_other_scenes(

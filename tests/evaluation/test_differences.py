@@ -89,6 +89,16 @@ def test_the_interval_of_several_seeds_is_of_images_and_seeds() -> None:
     assert difference_interval(several, better) == (low, high)
 
 
+def test_the_images_of_several_seeds_are_paired() -> None:
+    """Of models that differ on few images, the same images are drawn for both."""
+    alike = np.repeat(np.random.default_rng(0).random((1, 400)) < 0.7, 5, axis=0)
+    other = alike.copy()
+    other[:, :8] = ~other[:, :8]
+    paired = np.ptp(difference_interval(alike, other))
+    apart = np.ptp(difference_interval(alike, np.roll(other, 100, axis=1)))
+    assert paired < 0.5 * apart
+
+
 ALL_RIGHT = np.ones((5, 50), np.bool_)
 
 

@@ -110,6 +110,18 @@ def test_the_interval_of_few_seeds_covers_the_truth_too(seeds: int) -> None:
     assert held >= 93
 
 
+def test_wilsons_interval_is_joined_below_three_errors_a_seed() -> None:
+    intervals = {}
+    for errors in (2, 3):
+        correct = np.ones((5, 1_000), np.bool_)
+        correct[:, :errors] = False
+        intervals[errors] = bootstrap_interval(correct), wilson_interval(errors, 1_000)
+    (low, high), (least, most) = intervals[2]
+    assert low <= least < most <= high
+    (_, high), (_, most) = intervals[3]
+    assert high < most
+
+
 def test_rare_errors_of_many_seeds_are_not_taken_for_none() -> None:
     """Most seeds make no error; the inter-quartile mean of most replicates is then exactly 0."""
     random, truth, covered = np.random.default_rng(0), 0.3 / 1_000, 0

@@ -1,5 +1,12 @@
-"""Digests of what must not change: episodes, learned weights and published numbers."""
+"""What must not change: digests of episodes and of learned weights, and published numbers."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).parent
+
+
+def golden(name: str) -> dict[str, Any]:
+    """The golden values of a kind, such as "episodes"."""
+    return json.loads((FOLDER / f"{name}.json").read_text())

@@ -1,7 +1,6 @@
-"""Digests of weights: what each algorithm and baseline has learned after twenty updates."""
+"""What each algorithm and baseline has learned after a few updates: digests, and in outline."""
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +12,7 @@ from agents.train import ALGORITHMS as AGENTS
 from baselines.memories.copy_machine import CopyConfig, CopyTraining
 from baselines.train import ALGORITHMS as BASELINES
 
-UPDATES = 20
+UPDATES, FIRST_UPDATES = 20, 3
 _NETWORK = NetworkConfig(
     what_units=16, where_units=8, glimpse_units=16, core_units=16, head_units=8
 )
@@ -88,50 +87,52 @@ BASELINE_CASES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def agent_digest(name: str) -> str:
-    """The digest of one of `AGENT_CASES`."""
-    learner, changes = AGENT_CASES[name]
-    return _digest_of(AGENTS[learner], changes)
+Case = tuple[Any, dict[str, Any]]
+"""What makes a learner from a config, and the changes to that config."""
+
+ALL_CASES: dict[str, Case] = {
+    **{name: (AGENTS[learner], changes) for name, (learner, changes) in AGENT_CASES.items()},
+    **{name: (BASELINES[learner], changes) for name, (learner, changes) in BASELINE_CASES.items()},
+    "ntm_copy": (CopyTraining, dict(batch_size=4, compile=False)),
+}
 
 
-def baseline_digest(name: str) -> str:
-    """The digest of one of `BASELINE_CASES`."""
-    learner, changes = BASELINE_CASES[name]
-    return _digest_of(BASELINES[learner], changes)
-
-
-def copy_digest() -> str:
-    """The digest of the NTM's copy of bits."""
-    torch.set_num_threads(1)
-    training = CopyTraining(CopyConfig(batch_size=4, compile=False))
-    for update in range(UPDATES):
-        training.update(update / UPDATES)
-    return _digest(training.policy.state_dict())
-
-
-def _digest_of(algorithm: Any, changes: dict[str, Any]) -> str:
-    torch.set_num_threads(1)
-    config = algorithm.config()
-    if hasattr(config, "network"):
-        changes = {"network": _NETWORK, **changes}
-    learner = algorithm.make(replace(config, precision="float32", **changes))
-    for update in range(UPDATES):
-        learner.update(update / UPDATES)
-    digest = _digest(learner.policy.state_dict())
-    learner.close()
-    return digest
-
-
-def _digest(weights: dict[str, torch.Tensor]) -> str:
-    """Of the values alone, in the order of the model: names may change."""
+def learned_digest(name: str) -> str:
+    """The digest of what a case has learned after `UPDATES`, to the bit: of the values alone, in
+    the order of the model, since names may change."""
     found = hashlib.blake2b(digest_size=8)
-    for tensor in weights.values():
+    for tensor in _learned(name, UPDATES)[1].values():
         found.update(np.ascontiguousarray(tensor.cpu().numpy()).tobytes())
     return found.hexdigest()
 
 
-ALL_CASES: dict[str, Callable[[], str]] = (
-    {name: lambda name=name: agent_digest(name) for name in AGENT_CASES}
-    | {name: lambda name=name: baseline_digest(name) for name in BASELINE_CASES}
-    | {"ntm_copy": copy_digest}
-)
+def outline(name: str) -> dict[str, float]:
+    """The metrics of the first `FIRST_UPDATES` of a case, and the norm of what it has learned then:
+    on another machine, whose sums round otherwise, they are nearly the same."""
+    metrics, weights = _learned(name, FIRST_UPDATES)
+    return {
+        **metrics,
+        "norm": float(sum(w.double().square().sum() for w in weights.values())) ** 0.5,
+    }
+
+
+def _learned(name: str, updates: int) -> tuple[dict[str, float], dict[str, torch.Tensor]]:
+    """The metrics, each named by its update, and the weights after so many updates."""
+    torch.set_num_threads(1)
+    make, changes = ALL_CASES[name]
+    if make is CopyTraining:
+        learner: Any = CopyTraining(CopyConfig(**changes))
+    else:
+        config = make.config()
+        if hasattr(config, "network"):
+            changes = {"network": _NETWORK, **changes}
+        learner = make.make(replace(config, precision="float32", **changes))
+    metrics = {
+        f"{update + 1}: {metric}": value
+        for update in range(updates)
+        for metric, value in learner.update(update / UPDATES).items()
+    }
+    weights = learner.policy.state_dict()
+    if make is not CopyTraining:
+        learner.close()
+    return metrics, weights

@@ -22,6 +22,7 @@ from tests.support.episodes import CIRCLE_SQUARE, make_single, make_vector
 
 TILES, CLASSES, BUDGET = 4, 2, 3
 SCENE = {"scene": 3}
+TOLERANCE = 1e-8
 SEED = 16  # a policy whose answers depend on where it looked
 TASK: dict[str, Any] = {
     "scene_size": 28,
@@ -162,3 +163,9 @@ def gradient(of: Tensor, policy: GlimpsePolicy, part: str = "", keep: bool = Fal
         of, [p for _, p in named], allow_unused=True, materialize_grads=True, retain_graph=keep
     )
     return torch.cat([part.flatten() for part in parts])
+
+
+def assert_exact(found: Tensor, expected: Tensor) -> None:
+    """Assert that two gradients of float64 are the same, and more than rounding."""
+    assert expected.abs().max() > 1e-3, "the gradient should be there to be found"
+    assert (found - expected).abs().max() < TOLERANCE

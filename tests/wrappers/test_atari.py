@@ -6,9 +6,12 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.wrappers import AtariPreprocessing
 
 from glimpse_envs.suite import ATARI
-from glimpse_envs.wrappers import GlimpseVectorWrapper
+from glimpse_envs.wrappers import GlimpseVectorWrapper, Segments
+from glimpse_envs.wrappers.atari import FireOnReset, OneLife, RewardSign
+from tests.support.lives import Lives
 
 SUGARL: dict[str, Any] = {
     "look": "corners",
@@ -81,6 +84,40 @@ def test_a_lost_life_ends_a_training_episode_alone() -> None:
             *_, ended, _, info = env.step({"act": 1})
         games[split] = info["lives"]
     assert games == {"train": 4, "test": 0}
+
+
+def test_a_life_is_an_episode_and_its_rewards_are_signs() -> None:
+    game = Lives(steps=99)
+    env = RewardSign(OneLife(game))
+    env.reset(seed=0)
+    assert env.step(2)[1:3] == (-1.0, False)
+    assert env.step(0)[1:3] == (0.0, True)
+    env.reset()
+    assert game.acts == [2, 0, 0], "the game goes on, by a no-op"
+    assert env.step(2)[2]
+    assert game.lives == 0
+    env.reset()
+    assert game.acts == []
+    FireOnReset(game).reset()
+    assert game.acts == [1]
+
+
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_games_are_set_up_as_those_of_sugarl(split: str) -> None:
+    env: Any = gym.make(ATARI, game="Breakout", fovea=20, split=split, segment=128)
+    seen, _ = env.reset(seed=0)
+    assert not seen["glimpse"][:3].any(), "a stack begins with zeros"
+    layers = {}
+    while env is not env.unwrapped:
+        layers[type(env)] = env
+        env = env.env
+    prepared = layers[AtariPreprocessing]
+    assert (prepared.frame_skip, prepared.noop_max) == (4, 30)
+    assert FireOnReset in layers
+    for of_training in (RewardSign, OneLife, Segments):
+        assert (of_training in layers) == (split == "train")
+    assert env.ale.getFloat("repeat_action_probability") == 0.0
+    assert env.action_space.n == 4, "the minimal set of actions"
 
 
 def test_its_spec_round_trips() -> None:

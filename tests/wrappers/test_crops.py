@@ -199,3 +199,15 @@ def test_any_order_of_axes(
     expected = [crop(plane, row * 4, column * 4, G) for plane in planes]
     np.testing.assert_allclose(seen[-1]["glimpse"], expected, atol=1e-6)
     assert env.observation_space.contains(seen[-1])
+
+
+@pytest.mark.parametrize("corner", [(-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)])
+def test_a_masked_view_over_the_border_shows_what_lies_inside(corner: tuple[float, float]) -> None:
+    world = PixelWorld(dtype="float32")
+    env = GlimpseWrapper(world, glimpse_size=G, mask=True, look="static", start=corner)
+    seen = env.reset(seed=0)[0]["glimpse"][0]
+    frame = PixelWorld(dtype="float32").reset(seed=0)[0]
+    x, y = (slice(G // 2) if at < 0 else slice(SIDE - G // 2, SIDE) for at in corner)
+    expected = np.zeros_like(frame)
+    expected[y, x] = frame[y, x]
+    np.testing.assert_array_equal(seen, expected)

@@ -13,6 +13,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import FrameStackObservation, TimeLimit
 
+from glimpse_envs.testing import assert_same
 from glimpse_envs.wrappers import GlimpseVectorWrapper, GlimpseWrapper, WrappedEnvError
 from tests.support.pixel_world import SIDE, PixelWorld
 
@@ -70,12 +71,12 @@ def test_a_batch_equals_single_environments(mode: AutoresetMode, look: str) -> N
     assert ours.single_action_space == theirs.single_action_space
     seeds: list[Any] = [5, [8, 1, 1]]
     for seed in seeds:
-        same(ours.reset(seed=seed)[0], theirs.reset(seed=seed)[0])
+        assert_same(ours.reset(seed=seed)[0], theirs.reset(seed=seed)[0])
         ours.action_space.seed(0)
         for _ in range(15):
             actions = ours.action_space.sample()
             mine, other = ours.step(actions), theirs.step(actions)
-            same(mine[0], other[0])
+            assert_same(mine[0], other[0])
             assert ours.observation_space.contains(mine[0])
             for part, expected in zip(mine[1:4], other[1:4], strict=True):
                 np.testing.assert_array_equal(part, expected)
@@ -83,18 +84,27 @@ def test_a_batch_equals_single_environments(mode: AutoresetMode, look: str) -> N
             if mode is AutoresetMode.SAME_STEP and ended.any():
                 np.testing.assert_array_equal(mine[4]["_final_obs"], ended)
                 for row in np.flatnonzero(ended):
-                    same(mine[4]["final_obs"][row], other[4]["final_obs"][row])
+                    assert_same(mine[4]["final_obs"][row], other[4]["final_obs"][row])
             if mode is AutoresetMode.DISABLED and ended.any():
-                again = [
-                    env.reset(options={"reset_mask": ended.copy()})[0] for env in (ours, theirs)
-                ]
-                same(*again)
+                begun, other_begun = (
+                    env.reset(options={"reset_mask": ended})[0] for env in (ours, theirs)
+                )
+                assert_same(begun, other_begun)
 
 
-def same(mine: Any, other: Any) -> None:
-    assert mine.keys() == other.keys()
-    for name, part in mine.items():
-        np.testing.assert_array_equal(part, other[name], err_msg=name)
+@pytest.mark.parametrize("seed", [None, 8])
+def test_a_seed_of_some_rows_leaves_the_others_theirs(seed: int | None) -> None:
+    def make(reseed: int | None) -> GlimpseVectorWrapper:
+        inner = SyncVectorEnv([PixelWorld] * 2, autoreset_mode=AutoresetMode.DISABLED)
+        envs = GlimpseVectorWrapper(inner, **OPTIONS)
+        envs.reset(seed=3)
+        envs.reset(seed=reseed, options={"reset_mask": np.array([True, False])})
+        return envs
+
+    last = {"reset_mask": np.array([False, True])}
+    places = [make(reseed).reset(options=last)[0]["location"] for reseed in (seed, None)]
+    np.testing.assert_array_equal(places[0][1], places[1][1])
+    assert (places[0][0] == places[1][0]).all() == (seed is None)
 
 
 def pickled(env: Any) -> Any:
@@ -122,13 +132,13 @@ def test_a_copy_goes_on_as_the_first(
     else:
         env = GlimpseWrapper(world(), **OPTIONS, **options)
     before = copied(env)
-    same(before.reset(seed=3)[0], env.reset(seed=3)[0])
+    assert_same(before.reset(seed=3)[0], env.reset(seed=3)[0])
     env.step(env.action_space.sample())
     after = copied(env)
     for _ in range(5):
         actions = env.action_space.sample()
-        same(env.step(actions)[0], after.step(actions)[0])
-    same(env.reset()[0], after.reset()[0])
+        assert_same(env.step(actions)[0], after.step(actions)[0])
+    assert_same(env.reset()[0], after.reset()[0])
 
 
 def test_a_gaze_by_rule_needs_no_look() -> None:
@@ -174,7 +184,7 @@ def test_what_was_returned_is_not_written_over() -> None:
     first = envs.reset(seed=0)[0]
     kept = {name: part.copy() for name, part in first.items()}
     envs.step(envs.action_space.sample())
-    same(first, kept)
+    assert_same(first, kept)
 
 
 def test_remaining_is_shown_where_the_limit_is_known() -> None:
@@ -195,7 +205,7 @@ def test_remaining_is_shown_where_the_limit_is_known() -> None:
         expected = GlimpseVectorWrapper(SyncVectorEnv([make] * 2), **OPTIONS)
         found = GlimpseVectorWrapper(AsyncVectorEnv([make] * 2), **OPTIONS)
         assert found.observation_space == expected.observation_space
-        same(found.reset(seed=0)[0], expected.reset(seed=0)[0])
+        assert_same(found.reset(seed=0)[0], expected.reset(seed=0)[0])
         assert "remaining" in found.step(found.action_space.sample())[0]
         found.close()
         for mode in ("sync", "async"):  # whose limit is not the registered one
@@ -270,7 +280,7 @@ def test_bad_actions_change_nothing() -> None:
     found = env.step(good)
     other = GlimpseWrapper(PixelWorld(), **OPTIONS)
     other.reset(seed=0)
-    same(found[0], other.step(good)[0])
+    assert_same(found[0], other.step(good)[0])
 
 
 def test_a_world_is_given_acts_as_numbers_whatever_they_came_as() -> None:
@@ -318,11 +328,11 @@ def test_options_that_are_no_dict_are_the_callers_mistake(options: Any) -> None:
 
 def test_integers_of_numpy_are_seeds() -> None:
     single: Any = GlimpseWrapper(PixelWorld(), **OPTIONS)
-    same(single.reset(seed=np.int64(3))[0], single.reset(seed=3)[0])
+    assert_same(single.reset(seed=np.int64(3))[0], single.reset(seed=3)[0])
     envs: Any = GlimpseVectorWrapper(SyncVectorEnv([PixelWorld] * 2), **OPTIONS)
     expected = envs.reset(seed=3)[0]
     for seed in (np.int64(3), np.array([3, 4]), (3, 4)):
-        same(envs.reset(seed=seed)[0], expected)
+        assert_same(envs.reset(seed=seed)[0], expected)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Segments of long episodes, which learners of whole episodes train on."""
 
 from contextlib import closing
-from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -10,6 +9,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import FrameStackObservation, TimeLimit
 
 from glimpse_envs.suite import ATARI, MINIGRID
+from glimpse_envs.testing import assert_same
 from glimpse_envs.wrappers import GlimpseVectorWrapper, GlimpseWrapper, Segments
 from tests.support.pixel_world import PixelWorld
 
@@ -141,12 +141,6 @@ def test_a_world_that_was_cut_before_it_was_seen_begins() -> None:
     assert seen["glimpse"].any()
 
 
-def assert_same(mine: Any, other: Any) -> None:
-    assert mine.keys() == other.keys()
-    for name, part in mine.items():
-        np.testing.assert_array_equal(part, other[name], err_msg=name)
-
-
 @pytest.mark.parametrize(("env_id", "needs"), [(ATARI, "ale_py"), (MINIGRID, "minigrid")])
 def test_a_segment_must_be_a_number_of_steps(env_id: str, needs: str) -> None:
     pytest.importorskip(needs)
@@ -164,3 +158,13 @@ def test_only_training_on_minigrid_is_cut(split: str, cut_at: int) -> None:
         turn = {"act": 0, "look": np.zeros(2, np.float32)}
         ends = (env.step(turn)[2:4] for _ in range(1_000))
         assert next(step for step, end in enumerate(ends, 1) if any(end)) == cut_at
+
+
+@pytest.mark.parametrize(("split", "cut"), [("train", True), ("test", False)])
+def test_only_training_on_a_batch_is_cut(split: str, cut: bool) -> None:
+    pytest.importorskip("minigrid")
+    envs = gym.make_vec(MINIGRID, num_envs=2, segment=5, split=split)
+    envs.reset(seed=0)
+    turn = {"act": np.zeros(2, np.int64), "look": np.zeros((2, 2), np.float32)}
+    truncated = [envs.step(turn)[3].tolist() for _ in range(5)]
+    assert truncated == [[False] * 2] * 4 + [[cut] * 2]
