@@ -16,7 +16,6 @@ import numpy as np
 
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.presets import PRESETS
-from agents.scoring.films import write_showcase
 from agents.scoring.run_scores import evaluate_run
 from agents.scoring.scanners import RandomScanner
 from agents.training.checks import check_counts, check_positive
@@ -26,6 +25,7 @@ from agents.training.loop import train
 from agents.training.precision import fastest_precision
 from agents.training.resuming import resume_command
 from glimpse_envs.evaluation.counting import count_episodes
+from glimpse_envs.evaluation.films import write_showcase
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.result import Evaluation, compare_table
 from glimpse_envs.evaluation.run_errors import RunError

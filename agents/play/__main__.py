@@ -23,7 +23,8 @@ from glimpse_envs.evaluation.trust import trust
 
 DEFAULT = "Glimpse/ClutteredGlyphs-v0"
 HOST = "127.0.0.1"
-WEIGHTS = Path("results/weights")
+WEIGHTS = Path(__file__).parents[2] / "results" / "weights"
+"""The published ones, in the checkout."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,9 @@ def _serve(config: PlayConfig) -> None:
 
         from agents.play.server import Table, make_app
     except ImportError as error:
-        raise ValueError(f"the page needs {error.name}: pip install -e '.[play]'") from error
+        raise ValueError(
+            f"the page needs {error.name}: pip install -e . --group play in the checkout"
+        ) from error
     trust(*config.trust)
     runs = [open_run(folder) for folder in config.run]
     setting = setting_from(config, runs)

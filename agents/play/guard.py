@@ -64,7 +64,11 @@ class Guard:
     def _problem(self, headers: Headers) -> str:
         host, origin = headers.get("host", ""), headers.get("origin")
         if host not in self._hosts:
-            return f"the host must be one of {', '.join(sorted(self._hosts))}; it is {host!r:.80}"
+            hosts = ", ".join(sorted(self._hosts))
+            return (
+                f"the host must be one of {hosts}; it is {host!r:.80}: a port that is forwarded "
+                "needs the same number at both ends"
+            )
         if origin is not None and origin != f"http://{host}":
             return f"the origin must be http://{host}; it is {origin!r:.80}"
         return ""

@@ -14,8 +14,6 @@ from agents.play.frames import Json, frame_of
 from agents.play.game import Setting
 from agents.play.values import value_meaning
 from agents.scoring.run_scores import policy_of
-from agents.scoring.sampling import samples_of
-from agents.scoring.world_films import LONGEST
 from agents.training.resuming import setting_of
 from glimpse_envs.core.arrays import Floats
 from glimpse_envs.core.picture_view import PictureView
@@ -24,6 +22,8 @@ from glimpse_envs.evaluation.actions import usual_actions
 from glimpse_envs.evaluation.moments import Moment, moments
 from glimpse_envs.evaluation.outlook import Gaussian, Outlook, Places, Probabilities
 from glimpse_envs.evaluation.runs import Run, open_run
+from glimpse_envs.evaluation.sampling import samples_of
+from glimpse_envs.evaluation.world_films import LONGEST
 from glimpse_envs.rendering import AnyPicture, Picture, Seen, light_up
 
 UNSEEN_ARGUMENTS = frozenset({"split", "render_mode", "render_height", "reveal", "view"})

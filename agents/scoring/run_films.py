@@ -4,14 +4,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from agents.scoring.films import film_episodes, side_by_side
 from agents.scoring.run_scores import at_level, policy_of, scored_level
-from agents.scoring.world_films import WORLD_FPS, Frames
 from glimpse_envs.episodes.display import FRAME_HEIGHT, RENDER_FPS
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.actions import Actions
+from glimpse_envs.evaluation.films import film_episodes, side_by_side
 from glimpse_envs.evaluation.runs import Run
+from glimpse_envs.evaluation.world_films import WORLD_FPS, Frames
 from glimpse_envs.rendering import write_film
 
 
@@ -29,7 +29,7 @@ def film_run(
     **changes: Any,
 ) -> None:
     """Film the first test episodes, as .mp4, .gif or .webp, at the level at which `run` is scored;
-    third-party worlds as in `agents.scoring.world_films.film_world`.
+    third-party worlds as in `glimpse_envs.evaluation.world_films.film_world`.
 
     Args:
         run: to film.

@@ -8,7 +8,6 @@ from typing import Any, get_args
 import gymnasium as gym
 import torch
 
-from agents.scoring.sampling import samples_of
 from agents.scoring.scanners import SCANNERS, ScannedPolicy
 from agents.training.resuming import setting_of
 from glimpse_envs.core.arguments import check_choice, naming_environment
@@ -22,6 +21,7 @@ from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.record import MULTIPLES
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.runs import Run, load_policy, open_run
+from glimpse_envs.evaluation.sampling import samples_of
 from glimpse_envs.sources import SourceError
 
 EPISODES_PER_LEVEL = 1_000

@@ -209,6 +209,11 @@ class ScannedPolicy(Policy):
         self.scanner, self.model = scanner, model
         self.privileged = scanner.privileged
 
+    @property
+    def generator(self) -> Any:
+        """What the model samples its answers with; None without one."""
+        return getattr(self.model, "generator", None)
+
     def predict(
         self,
         observation: Observation,

@@ -13,7 +13,8 @@ except ImportError as error:
         f"OpenCV cannot be loaded: {str(error).strip()}. Where cv2 is not found: pip install "
         "opencv-python. Where a system library is missing, as on machines without a display: "
         "apt-get install libgl1 libglib2.0-0 (Debian's names); or, for OpenCV without windows: "
-        "pip uninstall -y opencv-python && pip install opencv-python-headless"
+        "pip uninstall -y opencv-python && pip install opencv-python-headless, and again after "
+        "each later install, which brings opencv-python back"
     ) from error
 
 __all__ = ["cv2"]

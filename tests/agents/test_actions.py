@@ -14,14 +14,14 @@ from agents.play.game import Setting
 from agents.play.machines import Machine
 from agents.presets import PRESETS
 from agents.report.__main__ import main as report_main
-from agents.scoring.films import film_episodes
 from agents.scoring.run_scores import evaluate_run, policy_of
-from agents.scoring.sampling import samples_of
 from glimpse_envs.evaluation.actions import Actions, usual_actions
 from glimpse_envs.evaluation.differences import compare
+from glimpse_envs.evaluation.films import film_episodes
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.records import read_record
 from glimpse_envs.evaluation.runs import Run
+from glimpse_envs.evaluation.sampling import samples_of
 from glimpse_envs.suite import ATARI, MINIGRID, SUITE
 from tests.support.tiny import SMALL
 from tests.support.trainings import trained

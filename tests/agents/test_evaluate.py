@@ -16,11 +16,11 @@ from agents.policy.glimpse_policy import GlimpsePolicy
 from agents.scoring.run_record import cores_of, learning_curve, make_record
 from agents.scoring.run_scores import evaluate_run, score_run
 from agents.scoring.seconds import seconds_per_episode
-from agents.scoring.world_films import Frames
 from agents.training.resuming import begin_run
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.records import read_records, unpack, write_record
 from glimpse_envs.evaluation.runs import Run, load_policy
+from glimpse_envs.evaluation.world_films import Frames
 from tests.support.episodes import CENTRED, TRANSLATED
 from tests.support.tiny import SMALL, tiny_config, tiny_network
 from tests.support.trainings import trained

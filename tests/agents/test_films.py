@@ -19,11 +19,11 @@ import pytest
 from agents.algorithms.reinforce import Reinforce
 from agents.demo import DemoConfig, run_demo
 from agents.evaluate import main
-from agents.scoring import films
-from agents.scoring.films import film_episodes, side_by_side, write_showcase
 from agents.scoring.run_scores import policy_of
 from agents.scoring.scanners import OracleScanner, RasterScanner, ScannedPolicy
 from agents.training.precision import fastest_precision
+from glimpse_envs.evaluation import films
+from glimpse_envs.evaluation.films import film_episodes, side_by_side, write_showcase
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.run_errors import RunError
 from glimpse_envs.evaluation.run_lock import writing

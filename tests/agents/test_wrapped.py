@@ -15,11 +15,11 @@ from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.episodes.environments import make_training_env
 from agents.evaluate import main as evaluate_main
 from agents.report.__main__ import main as report_main
-from agents.scoring.films import film_episodes
 from agents.scoring.run_scores import evaluate_run, policy_of
-from agents.scoring.world_films import LAST
 from agents.train import main as train_main
+from glimpse_envs.evaluation.films import film_episodes
 from glimpse_envs.evaluation.records import read_record
+from glimpse_envs.evaluation.world_films import LAST
 from glimpse_envs.suite import ATARI
 from glimpse_envs.wrappers import GlimpseVectorWrapper, GlimpseWrapper
 from tests.support.episodes import CENTRED
@@ -130,7 +130,7 @@ def test_a_film_shows_the_whole_frame_and_the_masked_view(tmp_path: Path) -> Non
 
 
 def test_a_long_episode_is_filmed_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agents.scoring.world_films.LONGEST", 3)
+    monkeypatch.setattr("glimpse_envs.evaluation.world_films.LONGEST", 3)
     run = trained(Reinforce, CONFIG, tmp_path, stop_after=1)
     policy, kwargs = policy_of(run)
     (frames,), _ = film_episodes(policy, ENV_ID, [0], **kwargs)

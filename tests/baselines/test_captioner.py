@@ -12,7 +12,6 @@ from agents.play.machines import Machine
 from agents.policy.blindness import LIT, lit_parts
 from agents.report.trace import Witness
 from agents.scoring.costs import measure_costs
-from agents.scoring.films import film_episodes
 from agents.scoring.multiply_adds import MultiplyAdds
 from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import evaluate_run, policy_of
@@ -20,6 +19,7 @@ from baselines.learner import SupervisedLearner, cross_entropies
 from baselines.pictures.captioner import Captioner, CaptionerConfig, doubly_stochastic
 from baselines.sentences import log_any, wrong_words
 from glimpse_envs import sources
+from glimpse_envs.evaluation.films import film_episodes
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.runs import Run, load_policy
 from glimpse_envs.tasks.pictures.captions import Captions

@@ -8,10 +8,10 @@ import pytest
 from numpy.typing import NDArray
 
 from agents.algorithms.reinforce import Reinforce
-from agents.scoring.films import film_episodes
 from agents.training.loop import train
 from baselines.saliency.__main__ import SaliencyConfig, draw_saliency, main
 from baselines.saliency.overlays import draw_bars, draw_label, draw_map
+from glimpse_envs.evaluation.films import film_episodes
 from glimpse_envs.evaluation.run_errors import RunError
 from glimpse_envs.evaluation.runs import Run, load_policy
 from glimpse_envs.rendering.palette import PATH, PRESENT

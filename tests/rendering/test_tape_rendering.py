@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from agents.scoring.films import film_episodes, write_showcase
+from glimpse_envs.evaluation.films import film_episodes, write_showcase
 from glimpse_envs.rendering import (
     AnyPicture,
     Strip,

@@ -10,13 +10,13 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.scoring.sampling import samples_of
 from glimpse_envs.episodes.display import FRAME_HEIGHT
 from glimpse_envs.episodes.lookup import has_splits
 from glimpse_envs.evaluation.actions import Actions
 from glimpse_envs.evaluation.dealing import deal_one
 from glimpse_envs.evaluation.moments import moments
 from glimpse_envs.evaluation.policy import Policy
+from glimpse_envs.evaluation.sampling import samples_of
 from glimpse_envs.rendering import Seen, draw_frame
 from glimpse_envs.wrappers.single import GlimpseWrapper, glimpse_wrapper_of
 

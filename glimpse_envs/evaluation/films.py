@@ -12,8 +12,6 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.scoring.sampling import samples_of
-from agents.scoring.world_films import LAST, Frames, film_world
 from glimpse_envs.episodes.description import task_of
 from glimpse_envs.episodes.display import FRAME_HEIGHT, Display
 from glimpse_envs.episodes.lookup import task_class_of
@@ -21,6 +19,8 @@ from glimpse_envs.evaluation.actions import Actions, usual_actions
 from glimpse_envs.evaluation.dealing import deal_one
 from glimpse_envs.evaluation.moments import moments
 from glimpse_envs.evaluation.policy import Observation, Policy, as_policy
+from glimpse_envs.evaluation.sampling import samples_of
+from glimpse_envs.evaluation.world_films import LAST, Frames, film_world
 from glimpse_envs.rendering import (
     AnyPicture,
     Picture,
@@ -45,7 +45,7 @@ def film_episodes(
     **env_kwargs: Any,
 ) -> tuple[list[Frames], Frames]:
     """Play `scenes` of the test split with `actions` of the policy, the usual ones if None; for
-    third-party worlds see `agents.scoring.world_films`.
+    third-party worlds see `glimpse_envs.evaluation.world_films`.
 
     With `reveal="seen"` the frames show what the agent has seen so far, all else being black. For a
     model that takes soft glimpses inside itself, or reads softly before each of its answers, there
