@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from report.chance import at_chance, blind_error
-from report.markdown import count, digits, listed, short_revision
+from report.markdown import bullets, count, digits, listed, short_revision
 from report.page import in_docs
 from report.scaling import IN_WORDS, ModelName, Scaling, extremes_table, scaling_table
 
@@ -37,7 +37,7 @@ def scaling_blocks(scaling: Scaling | None) -> list[str]:
     if scaling is None:
         return [*begin, f"Not measured yet: {SCALE}."]
     own_names = {model: model for model in scaling.models}
-    found = [_beside_rivals(scaling), _chance(scaling), _unmeasured(scaling, own_names)]
+    found = [*_beside_rivals(scaling), _chance(scaling), _unmeasured(scaling, own_names)]
     return [
         *begin,
         f"`{scaling.env_id}`, products in {scaling.precision}, "
@@ -72,9 +72,9 @@ def _chance(scaling: Scaling) -> str:
 _RIVALS: dict[ModelName, str] = {"full_view": "the full view", "gaussian_window": "soft attention"}
 
 
-def _beside_rivals(scaling: Scaling) -> str:
+def _beside_rivals(scaling: Scaling) -> list[str]:
     """Where the agent's lines of error and of cost cross those of each other model."""
-    return " ".join(filter(None, (_beside(scaling, rival) for rival in _RIVALS)))
+    return [told for rival in _RIVALS if (told := _beside(scaling, rival))]
 
 
 def _beside(scaling: Scaling, rival: ModelName) -> str:
@@ -149,18 +149,16 @@ def scaling_in_short(scaling: Scaling | None) -> str:
     called = {point.model: IN_WORDS[point.algorithm] for point in scaling.points}
     named = listed([f'{words} "{model}"' for model, words in called.items()])
     found = [
-        _beside_rivals(scaling),
-        _chance(scaling),
+        *_beside_rivals(scaling),
         training,
         _unmeasured(scaling, called),
-        f"Other tables call {named}.",
-        f"[Costs by part]({PLACE}).",
+        f"Other tables call {named}. [Costs by part]({PLACE}).",
     ]
     return (
         f"![Error and cost against the scene's side]({SHORT_FIGURE})\n\n"
         f"{extremes_table(scaling)}\n\n"
         f"`{scaling.env_id}` with its scene enlarged: error after {scaling.minutes:g} core-minutes "
         "of training, and milliseconds of one core to play a scene, in batches of the training's "
-        "size; one run for each row, so no "
-        f"claim is made. {' '.join(filter(None, found))}"
+        f"size; one run for each row, so no claim is made. {_chance(scaling)}".rstrip()
+        + f"\n\n{bullets(filter(None, found))}"
     )
