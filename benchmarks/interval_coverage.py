@@ -4,8 +4,9 @@
 
 Seeds' error rates are drawn from a normal distribution around the true one, and images from a beta
 distribution of difficulties that all seeds share. The standard deviation of the rates that are
-observed is given in units of that by chance, which a finite number of images causes alone: at 1 all
-seeds are alike. Intervals are of 95 %, from `RESAMPLES` replicates.
+observed is given in units of that which a finite number of images causes alone: at 1 all seeds are
+alike. Scores of a suite are normal around each task's own, without images. Intervals are of 95 %,
+from `RESAMPLES` replicates.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,10 +25,12 @@ from glimpse_envs.evaluation.strata import stratified_interval
 BENCHMARK = "interval_coverage"
 IMAGES, RESAMPLES = 2_000, 1_000
 ERROR, RARE = 0.05, 0.0003
-HARDNESS = 20.0
-"""Sum of the two parameters of the beta distribution of the images' difficulties."""
-TASKS = 10
-"""Of a suite; the normalised scores of its tasks are spread evenly from 0.2 to 0.9."""
+CONCENTRATION = 20.0
+"""Sum of the two parameters of the beta distribution of difficulties; the greater, the more alike
+the images. The errors of two seeds that are alike have the correlation 1 / (1 + this)."""
+TASKS, LOWEST, HIGHEST, SCORE_SPREAD = 10, 0.2, 0.9, 0.03
+"""Of a suite: its tasks, whose true scores lie evenly in a range, and the standard deviation of the
+scores of a task's seeds."""
 
 
 @dataclass(frozen=True)
@@ -37,15 +40,15 @@ class Case:
     Args:
         interval: a key of `INTERVALS`.
         seeds: of a model, or of a task of a suite.
-        error: the true error rate.
-        ratio: the standard deviation of the seeds' observed error rates, in units of that by
-            chance.
+        error: the true error rate; None for a suite.
+        spread: the standard deviation of the seeds' observed error rates, in units of that by
+            chance; None for a suite.
     """
 
     interval: str
     seeds: int
-    error: float = ERROR
-    ratio: float = 1.0
+    error: float | None = ERROR
+    spread: float | None = 1.0
 
 
 @dataclass(frozen=True)
@@ -60,43 +63,49 @@ class Coverage:
 def draw_correct(random: np.random.Generator, *cases: Case) -> list[Bools]:
     """What the runs of each of several models answer rightly, (seeds, images) each, on the same
     images."""
-    easy = random.beta(ERROR * HARDNESS, (1 - ERROR) * HARDNESS, size=IMAGES) / ERROR
+    beta = ERROR * CONCENTRATION, (1 - ERROR) * CONCENTRATION
+    difficulty = random.beta(*beta, size=IMAGES) / ERROR  # 1 on average
     drawn = []
     for case in cases:
+        assert case.error is not None
+        assert case.spread is not None
         chance = sqrt(case.error * (1 - case.error) / IMAGES)
-        spread = chance * sqrt(case.ratio**2 - 1)
-        rates = case.error + spread * random.standard_normal((case.seeds, 1))
-        drawn.append(random.random((case.seeds, IMAGES)) >= rates * easy)
+        deviation = chance * sqrt(case.spread**2 - 1)
+        rates = case.error + deviation * random.standard_normal((case.seeds, 1))
+        drawn.append(random.random((case.seeds, IMAGES)) >= rates * difficulty)
     return drawn
 
 
 def covers_error(case: Case, random: np.random.Generator, seed: int) -> bool:
     (correct,) = draw_correct(random, case)
     low, high = bootstrap_interval(correct, resamples=RESAMPLES, seed=seed)
-    return low <= case.error <= high
+    return contains(low, high, case.error)
 
 
 def covers_error_by_counts(case: Case, random: np.random.Generator, seed: int) -> bool:
     (correct,) = draw_correct(random, case)
     errors = (~correct).sum(axis=1)
     low, high = bootstrap_interval_from_counts(errors, IMAGES, resamples=RESAMPLES, seed=seed)
-    return low <= case.error <= high
+    return contains(low, high, case.error)
 
 
 def covers_difference(case: Case, random: np.random.Generator, seed: int) -> bool:
     correct, other = draw_correct(random, case, case)
     low, high = difference_interval(correct, other, resamples=RESAMPLES, seed=seed)
-    return low <= 0.0 <= high
+    return contains(low, high, 0.0)
 
 
 def covers_suite(case: Case, random: np.random.Generator, seed: int) -> bool:
-    """Scores without any chance but the seeds', whose standard deviation is 0.03 times the case's
-    ratio."""
-    levels = np.linspace(0.2, 0.9, TASKS)
-    spread = 0.03 * case.ratio
-    scores = levels[:, None] + spread * random.standard_normal((TASKS, case.seeds))
+    levels = np.linspace(LOWEST, HIGHEST, TASKS)
+    scores = levels[:, None] + SCORE_SPREAD * random.standard_normal((TASKS, case.seeds))
     low, high = stratified_interval(list(scores), resamples=RESAMPLES, seed=seed)
-    return low <= float(levels.mean()) <= high  # which the distribution is symmetric about
+    return contains(low, high, (LOWEST + HIGHEST) / 2)  # scores are symmetric about it
+
+
+def contains(low: float, high: float, truth: float | None) -> bool:
+    """Whether an interval contains the truth."""
+    assert truth is not None
+    return low <= truth <= high
 
 
 INTERVALS: dict[str, Callable[[Case, np.random.Generator, int], bool]] = {
@@ -105,15 +114,15 @@ INTERVALS: dict[str, Callable[[Case, np.random.Generator, int], bool]] = {
     "difference": covers_difference,
     "suite": covers_suite,
 }
-RATIOS = (1.0, 3.0, 6.0)
+SPREADS = (1.0, 3.0, 6.0)
 CASES: tuple[Case, ...] = (
     Case("error", 1),
-    *(Case("error", seeds, ratio=ratio) for seeds in (2, 3, 4, 5, 10) for ratio in RATIOS),
+    *(Case("error", seeds, spread=spread) for seeds in (2, 3, 4, 5, 10) for spread in SPREADS),
     *(Case("error", seeds, error=RARE) for seeds in (1, 5, 10)),
-    *(Case("error, by counts", 5, ratio=ratio) for ratio in RATIOS),
+    *(Case("error, by counts", 5, spread=spread) for spread in SPREADS),
     Case("difference", 1),
-    *(Case("difference", seeds, ratio=ratio) for seeds in (3, 5) for ratio in RATIOS),
-    *(Case("suite", seeds) for seeds in (2, 3, 5)),
+    *(Case("difference", seeds, spread=spread) for seeds in (3, 5) for spread in SPREADS),
+    *(Case("suite", seeds, error=None, spread=None) for seeds in (2, 3, 5)),
 )
 
 
@@ -125,6 +134,7 @@ def measure(case: Case, simulations: int) -> Coverage:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
+    """The command line."""
     parser = options_parser(__doc__)
     parser.add_argument(
         "--simulations", type=int, default=2_000, help="of each case (default: 2000)"
@@ -136,14 +146,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for case in CASES:
         coverage = measure(case, options.simulations)
         measured.append(coverage)
-        share = 100 * coverage.covered / coverage.simulations
-        print(
-            f"{case.interval:17} {case.seeds:2} seeds, error {100 * case.error:.2f} %, "
-            f"spread {case.ratio:.0f}: {share:5.1f} %"
+        of_errors = (
+            f", error {100 * case.error:g} %, spread {case.spread:g}"
+            if case.error is not None
+            else ""
         )
+        share = 100 * coverage.covered / coverage.simulations
+        print(f"{case.interval:17} {case.seeds:2} seeds{of_errors}: {share:.1f} %", flush=True)
     entries = {
         "images": IMAGES,
         "resamples": RESAMPLES,
+        "concentration": CONCENTRATION,
+        "tasks": TASKS,
+        "scores": [LOWEST, HIGHEST],
+        "score_spread": SCORE_SPREAD,
         "coverages": [asdict(coverage) for coverage in measured],
     }
     write_benchmark(options.record, BENCHMARK, entries)

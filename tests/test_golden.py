@@ -29,20 +29,17 @@ def test_equal_seeds_and_actions_give_the_same_episodes_as_ever(case: str) -> No
 @pytest.mark.learning
 @pytest.mark.parametrize("case", learning.ALL_CASES)
 def test_equal_seeds_give_the_same_weights_as_ever(case: str) -> None:
-    known = golden("weights")
-    if fingerprint() not in known:
-        pytest.skip(f"the weights are of {' and '.join(known)}: here sums round otherwise")
-    assert learning.learned_digest(case) == known[fingerprint()][case]
+    digests = golden("weights").get(fingerprint(), {})
+    if case not in digests:
+        pytest.skip("the weights are of other machines, whose sums round otherwise")
+    assert learning.learned_digest(case) == digests[case]
 
 
 @pytest.mark.learning
 @pytest.mark.parametrize("case", learning.ALL_CASES)
 def test_equal_seeds_learn_nearly_the_same_on_every_machine(case: str) -> None:
-    found, expected = learning.outline(case), golden("outlines")[case]
-    # There may be new metrics.
-    assert {name: found.get(name) for name in expected} == pytest.approx(
-        expected, rel=1e-3, abs=1e-4
-    )
+    found, expected = learning.beside_golden(case)
+    assert found == expected
 
 
 def test_published_numbers_are_those_measured() -> None:

@@ -7,8 +7,8 @@ rows that have ended by a mask, within the time; a step of a waiting row is a st
 is played twice: by the shortest solution, recorded before in the same episodes, and by random
 actions drawn before, most of which err at once, so that nearly every step deals a new tape.
 RepeatPrevious (`RepeatPreviousEasy`, one deck, k = 4) is played at random, which does not change
-its episodes. Figures are medians of the turns; the ratio is the median of each turn's. popgym comes
-with the extra `peers`.
+its episodes. Figures are medians of the turns; the ratio is the median of each turn's. popgym is in
+the dependency group `peers`.
 """
 
 from collections.abc import Callable, Sequence

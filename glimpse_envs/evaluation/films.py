@@ -6,12 +6,13 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arguments import check_choice
 from glimpse_envs.episodes.description import task_of
 from glimpse_envs.episodes.display import FRAME_HEIGHT, Display
 from glimpse_envs.episodes.lookup import task_class_of
@@ -44,25 +45,43 @@ def film_episodes(
     actions: Actions | None = None,
     **env_kwargs: Any,
 ) -> tuple[list[Frames], Frames]:
-    """Play `scenes` of the test split with `actions` of the policy, the usual ones if None; for
-    third-party worlds see `glimpse_envs.evaluation.world_films`.
+    """Film a policy on scenes of the test split; third-party worlds as in
+    `glimpse_envs.evaluation.world_films.film_world`.
 
-    With `reveal="seen"` the frames show what the agent has seen so far, all else being black. For a
-    model that takes soft glimpses inside itself, or reads softly before each of its answers, there
-    is a frame for each of these: the scene, lit where it is read.
+    For a model that takes soft glimpses inside itself, or reads softly before each of its answers,
+    there is a frame for each of these: the scene, lit where it is read.
+
+    Args:
+        policy: as `glimpse_envs.evaluation.protocol.evaluate` takes it.
+        env_id: of the environment.
+        scenes: their numbers in the test split.
+        seed: of clutter, places, first glimpses and samples.
+        reveal: "all" that is hidden, or what the agent has "seen" so far, all else being black.
+        height: of the frames, in pixels.
+        actions: "likeliest" or "sampled"; None: `glimpse_envs.evaluation.actions.usual_actions`.
+        **env_kwargs: of the environment, except `split`.
 
     Returns:
-        The frames of each episode, all (height, width, 3) uint8, and one scanpath a scene, for a
-        contact sheet.
+        The frames of each episode, all (height, width, 3) uint8, and one scanpath a scene, uint8
+        too, for a contact sheet.
 
     Raises:
-        ValueError: a `height` out of its range.
+        ValueError: `reveal` or `actions` is not one of these, `height` is out of its range, a scene
+            does not exist, or `split` is given.
+        TypeError: the policy chooses no actions, or an argument of the environment is not known.
     """
     policy, actions = as_policy(policy), actions or usual_actions(env_id)
+    check_choice("actions", actions, get_args(Actions))
+    if "split" in env_kwargs:
+        raise ValueError(
+            f"split={env_kwargs['split']!r}: films are of the test split; leave it out"
+        )
     if task_class_of(env_id) is None:
         shown: dict[str, Any] = {"reveal": reveal, "height": height, "actions": actions}
         films = film_world(policy, env_id, scenes, seed=seed, **shown, **env_kwargs)
         return films, [film[-1] for film in films]
+    if policy.view == "full":
+        env_kwargs.setdefault("view", "full")
     env = gym.make(env_id, split="test", **env_kwargs)
     task = task_of(env)
     assert task is not None
@@ -164,7 +183,18 @@ def write_showcase(
     sheet_scenes: int = 24,
     **env_kwargs: Any,
 ) -> None:
-    """Write a film (.mp4, .gif or .webp) of test scenes, and a contact sheet (.png) of more."""
+    """Write a film of test scenes, and a contact sheet of more.
+
+    Args:
+        policy, env_id, **env_kwargs: as of `film_episodes`.
+        film: .mp4, .gif or .webp.
+        sheet: .png.
+        title: of the sheet.
+        film_scenes, sheet_scenes: their numbers, from the first scene on.
+
+    Raises:
+        ValueError, TypeError: as of `film_episodes`; or a suffix is another.
+    """
     scenes = range(max(film_scenes, sheet_scenes))
     films, scanpaths = film_episodes(policy, env_id, scenes, **env_kwargs)
     write_film(chain.from_iterable(films[:film_scenes]), film)

@@ -103,12 +103,13 @@ class Policy(ABC):
 
 class _Foreign(Policy):
     """Stable-Baselines3's models, and functions from a batch of observations to one of actions.
-    Their attributes `view` and `privileged`, if they have them, are respected."""
+    Their attributes `view`, `privileged` and `generator`, if they have them, are respected."""
 
     def __init__(self, policy: Any) -> None:
         self._policy = policy
         self.view = getattr(policy, "view", "glimpse")
         self.privileged = getattr(policy, "privileged", False)
+        self.generator = getattr(policy, "generator", None)
         self.observation_space = getattr(policy, "observation_space", None)
         self.action_space = getattr(policy, "action_space", None)
         # A model of Stable-Baselines3 knows the normalisation of the environment it is joined to.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from report.benchmark_records import read_benchmark
@@ -11,27 +11,31 @@ from report.page import Places, Published, page_of
 
 PAGE = "docs/intervals.md"
 RECORD = "interval_coverage.json"
+CLAIMED = 0.95
 
 _HEAD = """# Coverage of the intervals
 
 <!-- Drawn by `python -m report` from results/benchmarks; do not edit. -->
 
 How often does an interval of 95 % contain the truth? `python -m benchmarks.interval_coverage` draws
-the error rates of seeds, and the difficulties of images, which all seeds share, from known
-distributions, and counts."""
+results whose truth is known, and counts."""
 
-_METHOD = """{simulations:,} simulations of each case, with {images:,} images and {resamples:,}
-bootstrap replicates ({hardware}, revision {revision}). By chance alone, a share of 95 % is measured
-as {low:.1f} to {high:.1f} %, in 95 of 100 cases.
-
-*Spread* is the standard deviation of the seeds' observed error rates, in units of that which a
-finite number of images causes alone: at 1 all seeds are alike."""
+_METHOD = """- **Seeds**: their error rates are normal around the true one. *Spread* is the standard
+  deviation of the rates that are observed, in units of that which a finite number of images causes
+  alone: at 1 all seeds are alike. A rate below 0, as are some at the greatest spread, counts as 0.
+- **Images**: {images:,}, with difficulties from a beta distribution of concentration
+  {concentration:g}, which all seeds share: the errors of two seeds that are alike have a
+  correlation of {correlation:.2f}.
+- **Counting**: {simulations:,} simulations of each case, with {resamples:,} bootstrap replicates
+  each ({hardware}, revision {revision}). A coverage of 95 % is measured as {low:.1f} to
+  {high:.1f} % in 95 of 100 cases."""
 
 _SECTIONS = {
     "error": (
         "Error of a model",
         "`bootstrap_interval` of the inter-quartile mean over seeds, as in the tables. From five "
-        "seeds on it is a plain percentile bootstrap; with fewer, their part is stretched.",
+        "seeds on it is a plain percentile bootstrap; with fewer, their part is stretched. Below "
+        "three errors a seed, Wilson's interval is joined.",
     ),
     "error, by counts": (
         "Error of a model, by counts",
@@ -44,11 +48,15 @@ _SECTIONS = {
     ),
     "suite": (
         "Score of a suite",
-        "`stratified_interval` of the inter-quartile mean over ten tasks, which differ more than "
-        "the seeds of a task.",
+        "`stratified_interval` of the inter-quartile mean over {tasks} tasks, whose true scores "
+        "lie evenly from {lowest:g} to {highest:g}; the scores of a task's seeds are normal, with "
+        "a standard deviation of {score_spread:g}.",
     ),
 }
 """Interval -> its heading and what is said of it."""
+
+Covered = Mapping[str, Any]
+"""One entry of the record's coverages."""
 
 
 def publish(places: Places) -> Published:
@@ -56,41 +64,70 @@ def publish(places: Places) -> Published:
     record = read_benchmark(places.benchmarks / RECORD)
     if record is None:
         blocks = [_HEAD, "Not measured yet: `python -m benchmarks.interval_coverage`."]
-    else:
-        blocks = [_HEAD, _method(record)]
-        for interval, (heading, about) in _SECTIONS.items():
-            found = [one for one in record["coverages"] if one["case"]["interval"] == interval]
-            blocks += [f"## {heading}", about, _table(found)] if found else []
+        return Published(texts={PAGE: page_of(blocks)})
+    lowest, highest = record["scores"]
+    margin = 1.96 * (CLAIMED * (1 - CLAIMED) / _simulations(record)) ** 0.5
+    blocks = [_HEAD, _method(record, margin)]
+    for interval, (heading, about) in _SECTIONS.items():
+        found = [one for one in record["coverages"] if one["case"]["interval"] == interval]
+        if found:
+            told = about.format(lowest=lowest, highest=highest, **record)
+            blocks += [f"## {heading}", f"{told} {_lacking(found, margin)}", _table(found)]
     return Published(texts={PAGE: page_of(blocks)})
 
 
-def _method(record: Mapping[str, Any]) -> str:
-    simulations = min(one["simulations"] for one in record["coverages"])
-    margin = 1.96 * (0.95 * 0.05 / simulations) ** 0.5
+def _simulations(record: Mapping[str, Any]) -> int:
+    return min(one["simulations"] for one in record["coverages"])
+
+
+def _share(one: Covered) -> float:
+    return float(one["covered"] / one["simulations"])
+
+
+def _method(record: Mapping[str, Any], margin: float) -> str:
     return _METHOD.format(
-        simulations=simulations,
+        simulations=_simulations(record),
         images=record["images"],
+        concentration=record["concentration"],
+        correlation=1 / (1 + record["concentration"]),
         resamples=record["resamples"],
         hardware=record["hardware"],
         revision=short_revision(record["revision"]),
-        low=100 * (0.95 - margin),
-        high=100 * (0.95 + margin),
+        low=100 * (CLAIMED - margin),
+        high=100 * (CLAIMED + margin),
     )
 
 
-def _table(coverages: Iterable[Mapping[str, Any]]) -> str:
-    rows = [
-        (
-            str(one["case"]["seeds"]),
-            f"{100 * one['case']['error']:g}",
-            f"{one['case']['ratio']:g}",
-            f"{100 * one['covered'] / one['simulations']:.1f}",
-        )
-        for one in coverages
+def _lacking(found: Sequence[Covered], margin: float) -> str:
+    """Which cases cover less than they should."""
+    below = [one for one in found if _share(one) < CLAIMED - margin]
+    if not below:
+        return "None covers too little."
+    cases = [
+        f"{one['case']['seeds']} seeds"
+        + ("" if one["case"]["spread"] is None else f" at spread {one['case']['spread']:g}")
+        for one in below
     ]
-    heads = ("seeds", "true error %", "spread", "contains the truth, %")
-    if len({error for _, error, _, _ in rows}) == 1:
-        return table(
-            (heads[0], *heads[2:]), [(seeds, spread, share) for seeds, _, spread, share in rows]
-        )
-    return table(heads, rows)
+    return f"Too little is covered with {'; '.join(cases)}."
+
+
+def _table(found: Sequence[Covered]) -> str:
+    """The columns in which the cases differ, and the coverage."""
+    columns = {
+        "seeds": [str(one["case"]["seeds"]) for one in found],
+        "true error %": [_percent(one["case"]["error"]) for one in found],
+        "spread": [_number(one["case"]["spread"]) for one in found],
+        "contains the truth, %": [f"{100 * _share(one):.1f}" for one in found],
+    }
+    *names, last = columns
+    shown = [name for name in names if len(set(columns[name])) > 1]
+    heads = [*shown, last]
+    return table(heads, zip(*(columns[name] for name in heads), strict=True))
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:g}"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"

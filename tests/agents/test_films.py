@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 import cv2
 import numpy as np
 import pytest
+import torch
 
 from agents.algorithms.reinforce import Reinforce
 from agents.demo import DemoConfig, run_demo
@@ -199,8 +200,33 @@ class TwoCorners(Policy):
         return maps
 
 
+def test_what_cannot_be_filmed_is_refused() -> None:
+    policy = ScannedPolicy(RasterScanner(make_single(CENTRED)))
+    refused: dict[str, dict[str, Any]] = {
+        "actions='smpled' must be one of": {"actions": "smpled"},
+        "split='validation': films are of the test split": {"split": "validation"},
+        "reveal='none' must be one of": {"reveal": "none"},
+        "height must be an integer from 160 to 4320 pixels; it is 10": {"height": 10},
+    }
+    for message, arguments in refused.items():
+        with pytest.raises(ValueError, match=message):
+            film_episodes(policy, CENTRED, [0], **arguments)
+
+
+def test_a_function_is_filmed_with_the_samples_of_its_generator() -> None:
+    def guess(seen: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        shape = (len(seen["remaining"]), 2)
+        looks = 2 * torch.rand(shape, generator=generator) - 1
+        return {"look": looks.numpy(), "answer": np.zeros(shape[0], np.int64)}
+
+    generator = torch.Generator()
+    guess.generator = generator  # type: ignore[attr-defined]
+    (first,), (again,) = (film_episodes(guess, CENTRED, [0])[0] for _ in range(2))
+    assert all((one == two).all() for one, two in zip(first, again, strict=True))
+
+
 def test_a_soft_model_is_filmed_where_it_reads() -> None:
-    (frames,), _ = film_episodes(TwoCorners(), CENTRED, [0], view="full")
+    (frames,), _ = film_episodes(TwoCorners(), CENTRED, [0])
     assert len(frames) == 2 + 3
     layout = layout_of((28, 28), 0)
     top, left = layout.scene_top, layout.scene_left

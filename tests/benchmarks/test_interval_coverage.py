@@ -1,7 +1,6 @@
 """The simulation draws what it says, counts what holds, and repeats itself."""
 
 import json
-from dataclasses import replace
 from math import sqrt
 from pathlib import Path
 
@@ -9,20 +8,37 @@ import numpy as np
 import pytest
 
 from benchmarks import interval_coverage
-from benchmarks.interval_coverage import BENCHMARK, CASES, IMAGES, INTERVALS, Case, draw_correct
+from benchmarks.interval_coverage import (
+    BENCHMARK,
+    CASES,
+    HIGHEST,
+    IMAGES,
+    INTERVALS,
+    LOWEST,
+    Case,
+    draw_correct,
+    measure,
+)
 from report.page import Places
 from report.pages.intervals import PAGE, publish
 
+ERROR = interval_coverage.ERROR
+TRUTHS = {
+    "error": ("bootstrap_interval", ERROR),
+    "error, by counts": ("bootstrap_interval_from_counts", ERROR),
+    "difference": ("difference_interval", 0.0),
+    "suite": ("stratified_interval", (LOWEST + HIGHEST) / 2),
+}
 
-@pytest.mark.parametrize("ratio", [1.0, 3.0, 6.0])
-def test_the_rates_of_seeds_have_the_mean_and_the_spread_of_their_case(ratio: float) -> None:
-    case = Case("error", 4_000, ratio=ratio)
-    random = np.random.default_rng(0)
-    rates = 1 - draw_correct(random, case)[0].mean(axis=1)
-    chance = sqrt(case.error * (1 - case.error) / IMAGES)
-    assert rates.std() == pytest.approx(ratio * chance, rel=0.05)
+
+@pytest.mark.parametrize("spread", [1.0, 3.0, 6.0])
+def test_the_rates_of_seeds_have_the_mean_and_the_spread_of_their_case(spread: float) -> None:
+    case = Case("error", 4_000, spread=spread)
+    rates = 1 - draw_correct(np.random.default_rng(0), case)[0].mean(axis=1)
+    chance = sqrt(ERROR * (1 - ERROR) / IMAGES)
+    assert rates.std() == pytest.approx(spread * chance, rel=0.05)
     # All seeds share the images, which are easier or harder than most by chance.
-    assert rates.mean() == pytest.approx(case.error, rel=0.1)
+    assert rates.mean() == pytest.approx(ERROR, rel=0.1)
 
 
 def test_images_are_hard_for_all_seeds_and_models() -> None:
@@ -32,28 +48,52 @@ def test_images_are_hard_for_all_seeds_and_models() -> None:
     assert shared > 0.9
 
 
-def test_a_wrong_interval_is_told_from_a_right_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    case = Case("error", 5, ratio=3.0)
-    right = interval_coverage.measure(case, 40)
-    assert right == interval_coverage.measure(case, 40)
-    assert right.covered >= 34
-    monkeypatch.setattr(
-        interval_coverage, "bootstrap_interval", lambda *_, **__: (case.error + 1e-6, 1.0)
-    )
-    assert interval_coverage.measure(case, 40) == replace(right, covered=0)
+@pytest.mark.parametrize("interval", INTERVALS)
+def test_what_contains_the_truth_is_counted_and_nothing_else(
+    interval: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function, truth = TRUTHS[interval]
+    for low, high, holds in ((-1e-6, 1e-6, True), (1e-6, 1.0, False), (-1.0, -1e-6, False)):
+        found = (truth + low, truth + high)
+        monkeypatch.setattr(interval_coverage, function, lambda *_, found=found, **__: found)
+        assert measure(Case(interval, 2), 5).covered == 5 * holds
+
+
+def test_a_case_repeats_itself_and_is_covered() -> None:
+    case = Case("error", 5, spread=3.0)
+    assert measure(case, 40) == measure(case, 40)
+    assert 34 <= measure(case, 40).covered <= 40
 
 
 def test_the_record_has_every_case_and_its_page(tmp_path: Path) -> None:
     folder = tmp_path / "benchmarks"
     folder.mkdir()
     interval_coverage.main(["--simulations", "2", "--record", str(folder)])
-    record = json.loads((folder / f"{BENCHMARK}.json").read_text())
+    path = folder / f"{BENCHMARK}.json"
+    record = json.loads(path.read_text())
     assert [Case(**one["case"]) for one in record["coverages"]] == list(CASES)
     assert {case.interval for case in CASES} == set(INTERVALS)
     page = publish(Places(results=tmp_path)).texts[PAGE]
     # A head and a rule for each of the four tables.
     assert sum(line.startswith("|") for line in page.splitlines()) == len(CASES) + 8
     assert "Not measured" in publish(Places(results=folder)).texts[PAGE]
+
+
+def test_the_page_tells_what_covers_too_little(tmp_path: Path) -> None:
+    folder = tmp_path / "benchmarks"
+    folder.mkdir()
+    interval_coverage.main(["--simulations", "1", "--record", str(folder)])
+    path = folder / f"{BENCHMARK}.json"
+    record = json.loads(path.read_text())
+    for one in record["coverages"]:
+        few = one["case"]["interval"] == "error" and one["case"]["spread"] == 6.0
+        one |= {"simulations": 1_000, "covered": 900 if few else 950}
+    path.write_text(json.dumps(record))
+    page = publish(Places(results=tmp_path)).texts[PAGE]
+    told = [line for line in page.splitlines() if "Too little" in line]
+    assert len(told) == 1
+    assert "with 2 seeds at spread 6; 3 seeds at spread 6;" in told[0]
+    assert page.count("None covers too little.") == 3
 
 
 def test_no_simulation_is_refused() -> None:

@@ -22,12 +22,21 @@ def main() -> None:
         _write("published", published_numbers())
 
 
-def _with_those_of_this_machine(earlier: dict[str, Any]) -> dict[str, Any]:
-    """Machine -> case -> digest. Where this machine's change, those of others are out of date."""
-    digests = {name: learning.learned_digest(name) for name in learning.ALL_CASES}
-    machine = fingerprint()
-    unchanged = earlier.get(machine, digests) == digests
-    return {**(earlier if unchanged else {}), machine: digests}
+def _with_those_of_this_machine(earlier: dict[str, dict[str, str]]) -> dict[str, Any]:
+    """Machine -> case -> digest. Other machines keep those of cases that have not changed: whose
+    digest here is as before or, where this machine is new, whose outline is nearly so."""
+    machine, cases = fingerprint(), learning.ALL_CASES
+    digests = {name: learning.learned_digest(name) for name in cases}
+    if machine in earlier:
+        kept = {name for name, digest in digests.items() if earlier[machine].get(name) == digest}
+    else:
+        outlines = {name: learning.beside_golden(name) for name in cases}
+        kept = {name for name, (found, expected) in outlines.items() if found == expected}
+    others = {
+        other: {name: digest for name, digest in found.items() if name in kept}
+        for other, found in earlier.items()
+    }
+    return {**others, machine: digests}
 
 
 def _write(name: str, content: Any) -> None:
