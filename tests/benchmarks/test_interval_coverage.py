@@ -65,25 +65,26 @@ def test_a_case_repeats_itself_and_is_covered() -> None:
     assert 34 <= measure(case, 40).covered <= 40
 
 
-def test_the_record_has_every_case_and_its_page(tmp_path: Path) -> None:
-    folder = tmp_path / "benchmarks"
+def simulated(results: Path) -> Path:
+    """The record of two simulations of each case."""
+    folder = results / "benchmarks"
     folder.mkdir()
     interval_coverage.main(["--simulations", "2", "--record", str(folder)])
-    path = folder / f"{BENCHMARK}.json"
-    record = json.loads(path.read_text())
+    return folder / f"{BENCHMARK}.json"
+
+
+def test_the_record_has_every_case_and_its_page(tmp_path: Path) -> None:
+    record = json.loads(simulated(tmp_path).read_text())
     assert [Case(**one["case"]) for one in record["coverages"]] == list(CASES)
     assert {case.interval for case in CASES} == set(INTERVALS)
     page = publish(Places(results=tmp_path)).texts[PAGE]
     # A head and a rule for each of the four tables.
     assert sum(line.startswith("|") for line in page.splitlines()) == len(CASES) + 8
-    assert "Not measured" in publish(Places(results=folder)).texts[PAGE]
+    assert "Not measured" in publish(Places(results=tmp_path / "none")).texts[PAGE]
 
 
 def test_the_page_tells_what_covers_too_little(tmp_path: Path) -> None:
-    folder = tmp_path / "benchmarks"
-    folder.mkdir()
-    interval_coverage.main(["--simulations", "1", "--record", str(folder)])
-    path = folder / f"{BENCHMARK}.json"
+    path = simulated(tmp_path)
     record = json.loads(path.read_text())
     for one in record["coverages"]:
         few = one["case"]["interval"] == "error" and one["case"]["spread"] == 6.0
