@@ -126,13 +126,14 @@ def several_settings(games: Mapping[str, Mapping[str, Sequence[Group]]]) -> list
 
 
 def _settings_but_look(groups: Sequence[Group]) -> list[dict[str, Any]]:
-    """What each group was trained on and by, without the rule that its gaze followed."""
+    """What each group was trained on and by, without the rule that its gaze followed or SUGARL's
+    reward."""
     found = settings_of_all(group.first for group in groups)
     return [
         {
             name: value
             for name, value in {**settings, **_under("env_kwargs", group.first.env_kwargs)}.items()
-            if name != "env_kwargs.look"
+            if name not in ("env_kwargs.look", "sugarl_weight")
         }
         for group, settings in zip(groups, found, strict=True)
     ]

@@ -31,6 +31,8 @@ MEANINGS = {
     "answer by reward": "answers, or acts, are learned from the reward alone, not from a label",
     "ICM": "a bonus for observations that a learned model of the world did not predict",
     "RND": "a bonus for observations that were rare, measured by predicting a random network",
+    "SUGARL reward": "a step costs more the less its act can be guessed from the glimpses before "
+    "and after it",
     "recall": "the codes of the latest glimpses are kept, and read by soft attention",
     "direct access to symbols": "an answer may repeat the symbol that is read",
     "direct access": "an answer or look may repeat the symbol or address that is read",

@@ -45,17 +45,22 @@ class Estimates:
 
 
 def estimate(
-    played: Trajectory, config: ActorCriticConfig, bonuses: Bonuses | None = None
+    played: Trajectory,
+    config: ActorCriticConfig,
+    bonuses: Bonuses | None = None,
+    penalties: Tensor | None = None,
 ) -> Estimates:
     """Advantages and returns of played episodes, with `bonuses` for their decisions.
 
     The advantages of rewards and, by `curiosity_weight`, those of bonuses are added (Burda et al.
-    2019, section 2.3).
+    2019, section 2.3). `penalties` (T, B), by `sugarl_weight`, are taken from the rewards.
     """
     effective = effective_choices(played, config)
     with torch.no_grad():
         log_prob, values = played.joint("log_prob", effective), played.values
         signal = learning_signal(played, played.log_likelihood(), config, config.discount)
+        if penalties is not None:
+            signal = signal - config.sugarl_weight * penalties
         signal = played.rewards_to_the_end(signal, config.discount)
         advantages, returns = _advantages(signal, values, played.alive, config, config.discount)
         bonus_returns = torch.zeros_like(returns)

@@ -13,6 +13,9 @@ from report.references.worlds import CATCH
 GAZES = ("learned", "static", "random", "raster")
 """Of the games: "learned" chooses places, the others follow a rule and only acts are learned."""
 
+SUGARL = {"Pong": 4 / 800, "Breakout": 4 / 35, "Freeway": 4 / 1600}
+"""Game -> weight of SUGARL's reward, its authors'."""
+
 WEIGHTS = (0.03, 0.1, 0.3, 1.0)
 """Of a bonus: a sweep by factors of 3."""
 
@@ -20,14 +23,15 @@ _SPARSE = {"batch_size": 512, "learning_rate": 4e-3, "look_signal": "reward"}
 """Of a search that is paid for where it ends alone, which is what curiosity is for."""
 
 
-def _game(game: str, gaze: str) -> Row:
+def _game(game: str, gaze: str, name: str = "", **changes: Any) -> Row:
     look = {} if gaze == "learned" else {"look": gaze}
     env_kwargs = {"game": game, "fovea": 50, "segment": 128, **look}
     return Row(
-        name=f"{game.lower()}-{gaze}",
+        name=f"{game.lower()}-{name or gaze}",
         env_id=ATARI,
         env_kwargs=env_kwargs,
         recipe=FromPreset("games", "actor_critic"),
+        changes=changes,
         minutes=60,
         seeds=1,
         scored=30,
@@ -93,7 +97,11 @@ WORLDS = Table(
         _search("entropy", entropy_weight=0.01),
         _search("icm", curiosity="icm", curiosity_weight=0.1),
         _search("rnd", curiosity="rnd", curiosity_weight=0.1),
-        *(_game(game, gaze) for game in ("Pong", "Breakout", "Freeway") for gaze in GAZES),
+        *(_game(game, gaze) for game in SUGARL for gaze in GAZES),
+        *(
+            _game(game, "learned", "sugarl", sugarl_weight=weight)
+            for game, weight in SUGARL.items()
+        ),
         *(
             _grid(world, name, changes)
             for world in ("DoorKey-6x6", "MultiRoom-N4-S5")

@@ -43,7 +43,9 @@ _COLUMNS = (
     "may be shorter.",
     "**Gaze**. *Learned*: the agent chooses where to look. In Atari games, *static*: always the "
     "middle; *random*: a uniformly random location at every step; *raster*: one tile after "
-    "another. With these three only the acts are learned.",
+    "another. With these three only the acts are learned. *SUGARL*: learned, and a step costs more "
+    "the less its act can be guessed from the glimpses before and after it, by its authors' "
+    "weights.",
     "**Bonus**. *ICM* and *RND* reward observations that were not predicted, divided by the "
     "standard deviation of the bonus's returns; *entropy* rewards the entropy of the choices.",
     "**Actions**. The likeliest actions are scored; in Atari games and MiniGrid, where these may "
@@ -215,9 +217,10 @@ def _game(group: Group) -> dict[str, str]:
     kwargs = group.first.env_kwargs
     rules = ("static", "random", "raster")
     gaze = kwargs.get("look")
+    learned = "SUGARL" if group.first.config.get("sugarl_weight") else "learned"
     return {
         "game": str(kwargs.get("game", "Pong")),
-        "gaze": gaze if gaze in rules else "learned",
+        "gaze": gaze if gaze in rules else learned,
         "actions": group.first.headline.actions,
         **_return(group),
         **_steps(group),
@@ -240,6 +243,8 @@ def bonus_of(record: Record) -> str:
     bonuses = []
     if config.get("curiosity") is not None:
         bonuses.append(f"{config['curiosity'].upper()}, weight {config['curiosity_weight']:g}")
+    if config.get("sugarl_weight"):
+        bonuses.append(f"SUGARL, weight {config['sugarl_weight']:g}")
     if config.get("entropy_weight"):
         bonuses.append(f"entropy, weight {config['entropy_weight']:g}")
     return "; ".join(bonuses) or "none"

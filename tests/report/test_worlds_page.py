@@ -1,5 +1,6 @@
 """The page of worlds says what the records do, and nothing without them."""
 
+from dataclasses import replace
 from typing import Any
 
 from glimpse_envs.evaluation.record import Model, Record
@@ -28,6 +29,14 @@ def test_games_are_told_apart_by_their_gaze() -> None:
     text = page_of(a_game("learned", -3.25), a_game("raster", -12.0))
     assert "| Pong | learned | likeliest | -3.25 | -4.25 to -2.25 | — | 1 |" in text
     assert "| Pong | raster | likeliest | -12 | -13 to -11 | — | 1 |" in text
+
+
+def test_sugarl_s_reward_is_a_gaze_of_its_own_beside_the_learned() -> None:
+    learned = a_game("learned", 2.0)
+    own = replace(a_game("learned", 8.0, seed=0), config={**learned.config, "sugarl_weight": 0.005})
+    text = page_of(learned, own)
+    assert "| Pong | SUGARL | likeliest | 8 | 7 to 9 |" in text
+    assert "In Pong the learned gaze scored less than the SUGARL one by 6" in text
 
 
 def test_seeds_of_a_game_are_one_row_however_long_their_episodes() -> None:
