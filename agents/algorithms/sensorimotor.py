@@ -17,6 +17,7 @@ from gymnasium import spaces
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from agents.episodes.rollout import ENCODED_AT_ONCE
 from agents.episodes.trajectory import Observation, Trajectory
 from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.networks import NetworkConfig
@@ -65,28 +66,41 @@ class Sensorimotor(nn.Module):
         missed = torch.zeros_like(played.rewards)
         if not len(steps.times):
             return missed
-        codes = torch.stack(
-            [
-                self.seen({name: part[time] for name, part in steps.observations.items()})
-                for time in range(len(played.observations) + 1)
-            ]
-        )  # (T + 1, B, units)
+        codes = self._codes(steps.observations)
         before, after = codes[steps.times, steps.rows], codes[steps.following, steps.rows]
         right = self(before, after).softmax(dim=1).gather(1, steps.acts[:, None])[:, 0]
         missed[steps.times, steps.rows] = 1 - right.to(missed)
         return missed
 
+    def _codes(self, observations: Observation) -> Tensor:
+        """The codes (T, B, units) of observations, name -> (T, B, ...)."""
+        times, rows = next(iter(observations.values())).shape[:2]
+        together = max(1, ENCODED_AT_ONCE // rows)
+        codes = [
+            self.seen(
+                {name: part[t : t + together].flatten(0, 1) for name, part in observations.items()}
+            )
+            for t in range(0, times, together)
+        ]
+        return torch.cat(codes).view(times, rows, -1)
+
     def learn(self, played: Trajectory, minibatches: int, generator: torch.Generator) -> float:
-        """Learn from a batch of episodes, in one pass of so many minibatches, and return the mean
-        cross-entropy of the acts."""
+        """Learn from a batch of episodes, in one pass of so many minibatches of whole episodes, and
+        return the mean cross-entropy of the acts."""
         steps, losses = Transitions.of(played), []
-        order = torch.randperm(len(steps.times), generator=generator).to(steps.times.device)
+        batch = played.rewards.shape[1]
+        order = torch.randperm(batch, generator=generator).to(steps.rows.device)
         for drawn in order.chunk(minibatches):
-            times, rows, following = steps.times[drawn], steps.rows[drawn], steps.following[drawn]
-            seen = steps.observations
-            before = self.seen({name: part[times, rows] for name, part in seen.items()})
-            after = self.seen({name: part[following, rows] for name, part in seen.items()})
-            loss = F.cross_entropy(self(before, after), steps.acts[drawn])
+            place = torch.full((batch,), -1, device=drawn.device)
+            place[drawn] = torch.arange(len(drawn), device=drawn.device)
+            rows = place[steps.rows]
+            here = rows >= 0
+            if not here.any():
+                continue
+            codes = self._codes({name: part[:, drawn] for name, part in steps.observations.items()})
+            before = codes[steps.times[here], rows[here]]
+            after = codes[steps.following[here], rows[here]]
+            loss = F.cross_entropy(self(before, after), steps.acts[here])
             self.optimizer.zero_grad()
             torch.autograd.backward(loss)
             self.optimizer.step()
