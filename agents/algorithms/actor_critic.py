@@ -79,7 +79,8 @@ class ActorCriticConfig(PolicyGradientConfig):
     sugarl_weight: float = 0.0
     """Cost of a step whose act an inverse model does not guess at all from the glimpses before and
     after it, in units of the reward (SUGARL: Shang & Ryoo 2023), so that looks show what acts do;
-    0: no such model. The paper's are 0.005 for Pong, 0.11 for Breakout and 0.0025 for Freeway."""
+    0: no such model. Its authors' code has 0.005 for Pong, 0.11 for Breakout, 0.0025 for
+    Freeway."""
 
 
 def clipped_objective(ratio: Tensor, advantages: Tensor, clip: float) -> Tensor:
@@ -187,14 +188,14 @@ class ActorCritic(PolicyGradientLearner):
         bonuses = None if self.curiosity is None else self.curiosity.bonuses(played)
         penalties = None if self.sensorimotor is None else self.sensorimotor.penalties(played)
         estimates = estimate(played, config, bonuses, penalties)
-        surprise: dict[str, float] = {}
+        beside: dict[str, float] = {}
         if self.sensorimotor is not None and penalties is not None:
-            surprise = {
+            beside = {
                 "loss/inverse": self.sensorimotor.learn(played, config.minibatches, self.generator),
                 "acts_not_shown": mean_where(played.alive, penalties).mean().item(),
             }
         if self.curiosity is not None and bonuses is not None:
-            surprise |= {
+            beside |= {
                 "loss/curiosity": self.curiosity.learn(
                     played,
                     bonuses,
@@ -225,7 +226,7 @@ class ActorCritic(PolicyGradientLearner):
                 estimates.values, estimates.earned, played.alive
             ),
             **played.summary(),
-            **surprise,
+            **beside,
         }
 
     def state_dict(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ training.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
@@ -23,8 +23,8 @@ from gymnasium import spaces
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from agents.algorithms.side_model import SideModel
 from agents.episodes.trajectory import Observation, Trajectory
-from agents.training.checkpoints import load_moments
 from glimpse_envs.episodes.description import Description
 from glimpse_envs.task import Component
 
@@ -176,7 +176,7 @@ class Bonuses:
     known: Tensor
 
 
-class Curiosity(nn.Module):
+class Curiosity(SideModel):
     """The bonuses of a training, the model that gives them, and their critic.
 
     Args:
@@ -211,9 +211,8 @@ class Curiosity(nn.Module):
         observed = self.seen.normalised(observed)
         last = self.seen.normalised(_flat(played.last_observation))
         then = torch.cat([observed[1:], torch.zeros_like(observed[:1])])
-        cut = played.ends & played.cut
-        then = torch.where(cut[..., None], last, then)
-        known = played.continuing | cut
+        then = torch.where(played.cuts[..., None], last, then)
+        known = played.followed
         rewards = torch.zeros_like(played.rewards)
         if known.any():
             actions = {name: played.taken(name)[known] for name in played.actions[0]}
@@ -280,15 +279,6 @@ class Curiosity(nn.Module):
             order = torch.randperm(len(places), generator=generator).to(places.device)
             for drawn in order.chunk(steps):
                 yield places[drawn]
-
-    def state(self) -> dict[str, Any]:
-        """The state on which the next bonuses depend."""
-        return {"model": self.state_dict(), "optimizer": self.optimizer.state_dict()["state"]}
-
-    def load_state(self, state: Mapping[str, Any]) -> None:
-        """Restore what `state` returned."""
-        self.load_state_dict(state["model"])
-        load_moments(self.optimizer, state.get("optimizer", {}))
 
 
 def _hidden(inputs: int, outputs: int) -> nn.Module:

@@ -188,7 +188,7 @@ class GradientLearner(ABC):
             FloatingPointError: a part or the gradient is not finite; the policy is unchanged.
         """
         self.optimizer.zero_grad()
-        total.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        torch.autograd.backward(total)
         losses = torch.stack([*parts.values(), total]).detach()
         losses = average_gradients(list(self.policy.parameters()), losses)
         for name, loss in zip([*parts, "total"], losses.tolist(), strict=True):

@@ -1,6 +1,6 @@
 """Whole episodes: played, with or without the gradient, and replayed with the present policy."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -8,7 +8,7 @@ from gymnasium.vector import VectorEnv
 from torch import Tensor
 
 from agents.episodes.playing import Choose, Part, check_finite
-from agents.episodes.trajectory import Trajectory, of_rows
+from agents.episodes.trajectory import Observation, Trajectory, of_rows
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from agents.training.precision import autocast
 from glimpse_envs.task import Component
@@ -105,7 +105,7 @@ def replay_episodes(
     state = policy.initial_state(len(rows))
     decisions: list[Decision] = []
     with autocast(device, precision):
-        codes = _encoded(policy, observations, len(rows), encoded_at_once)
+        codes = encoded(policy.encode, observations, encoded_at_once)
         for observation, seen in zip(observations, codes, strict=True):
             decision, state = policy(observation, state, seen)
             check_finite(decision, len(decisions))
@@ -113,13 +113,16 @@ def replay_episodes(
     return played.of_rows(rows, decisions)
 
 
-def _encoded(
-    policy: GlimpsePolicy, observations: Sequence[dict[str, Tensor]], rows: int, at_once: int
+def encoded(
+    encode: Callable[[Observation], Tensor],
+    observations: Sequence[Observation],
+    at_once: int = ENCODED_AT_ONCE,
 ) -> Iterator[Tensor]:
-    """The codes (b, glimpse_units) of each step's observations, name -> (b, ...); where rows are
-    few, several steps are encoded at once."""
+    """The codes (b, units) by `encode` of each step's observations, name -> (b, ...); where rows
+    are few, so many observations, of several steps, are encoded at once."""
+    rows = len(next(iter(observations[0].values())))
     steps = max(1, at_once // max(1, rows))  # another process may have all the rows
     for first in range(0, len(observations), steps):
         group = observations[first : first + steps]
         joined = {name: torch.cat([step[name] for step in group]) for name in group[0]}
-        yield from policy.encode(joined).chunk(len(group))
+        yield from encode(joined).chunk(len(group))

@@ -139,6 +139,17 @@ class Trajectory:
         """The last step of each row, (T, B) bool."""
         return self.alive & ~self.continuing
 
+    @property
+    def cuts(self) -> Tensor:
+        """The last step of each row that was truncated, (T, B) bool, after which its
+        `last_observation` was seen."""
+        return self.ends & self.cut
+
+    @property
+    def followed(self) -> Tensor:
+        """The steps after which something was seen, (T, B) bool."""
+        return self.continuing | self.cuts
+
     def of_rows(self, rows: Tensor, decisions: list[Decision]) -> "Trajectory":
         """The episodes of `rows` (b,), with other `decisions`."""
         changes: dict[str, Any] = {"decisions": decisions, "rows": [None] * len(decisions)}

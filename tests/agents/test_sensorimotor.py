@@ -10,7 +10,7 @@ import torch
 
 from agents.algorithms.actor_critic import ActorCritic
 from agents.algorithms.estimates import estimate
-from agents.algorithms.sensorimotor import Sensorimotor, Transitions
+from agents.algorithms.sensorimotor import Sensorimotor
 from agents.episodes.rollout import play_episodes
 from agents.episodes.trajectory import Trajectory
 from tests.support.same_runs import assert_repeats_and_resumes
@@ -41,7 +41,7 @@ def test_a_penalty_is_the_probability_of_the_acts_that_were_not_taken(task: Any)
                 after = played.last_observation
                 if played.continuing[time, row]:
                     after = played.observations[time + 1]
-                elif not (played.ends & played.cut)[time, row]:
+                elif not played.cuts[time, row]:
                     assert found[time, row] == 0, "nothing is seen after it"
                     continue
                 before = played.observations[time]
@@ -49,7 +49,8 @@ def test_a_penalty_is_the_probability_of_the_acts_that_were_not_taken(task: Any)
                     model.seen({name: part[row : row + 1] for name, part in seen.items()})
                     for seen in (before, after)
                 ]
-                right = model(*codes).softmax(dim=1)[0, played.taken("act")[time, row].long()]
+                guess = model.guess(torch.cat(codes, dim=1)).softmax(dim=1)
+                right = guess[0, played.taken("act")[time, row].long()]
                 assert found[time, row].item() == pytest.approx(1 - right.item(), abs=1e-5)
     assert played.cut.any() == (task is CUT)
 
@@ -91,15 +92,6 @@ def test_acts_that_show_are_guessed_and_others_are_not() -> None:
             model.learn(hide, 2, generator)
         blind = model.penalties(hide)[played.continuing].mean()
     assert blind == pytest.approx(2 / 3, abs=0.1), "of three acts by an untrained policy"
-
-
-def test_the_observation_after_a_cut_is_the_last() -> None:
-    with closing(make(**CUT, batch_size=16)) as learner:
-        _, played = played_by(learner)
-        steps = Transitions.of(played)
-    cut = steps.following == len(played.observations)
-    assert cut.sum() == played.cut.sum() > 0
-    assert (steps.following[~cut] == steps.times[~cut] + 1).all()
 
 
 def test_runs_repeat_and_resume(tmp_path: Path) -> None:
