@@ -32,6 +32,8 @@ def value_meaning(algorithm: str, config: dict[str, Any], description: Descripti
         meaning += f", discounted by {config['discount']:g} a step"
     if config.get("curiosity"):
         meaning += ", without the bonus for curiosity"
+    if config.get("sugarl_weight"):
+        meaning += ", less the costs of acts that the glimpses do not show"
     return meaning
 
 

@@ -208,7 +208,7 @@ class CopyTraining:
         self.optimizer.zero_grad(set_to_none=True)
         # The optimizer's constants are for the sum over a sequence.
         total = loss * length * config.bits
-        total.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        torch.autograd.backward(total)
         nn.utils.clip_grad_value_(self.policy.parameters(), config.clip)
         self.optimizer.step()
         wrong = wrong_bits(logits, bits).mean().item()

@@ -101,7 +101,7 @@ def fit_baselines(policy: GlimpsePolicy, episodes: Episodes) -> float:
         for rows in torch.split(order, FIT_BATCH):
             optimizer.zero_grad()
             loss = _squared_error(baseline, memory[:, rows], returns[:, rows])
-            loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+            torch.autograd.backward(loss)
             optimizer.step()
     baseline.load_state_dict(best)
     return average.value

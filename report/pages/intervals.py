@@ -115,7 +115,7 @@ def _table(found: Sequence[Covered]) -> str:
     """The columns in which the cases differ, and the coverage."""
     columns = {
         "seeds": [str(one["case"]["seeds"]) for one in found],
-        "true error %": [_percent(one["case"]["error"]) for one in found],
+        "true error %": [_number(one["case"]["error"], times=100) for one in found],
         "spread": [_number(one["case"]["spread"]) for one in found],
         "contains the truth, %": [f"{100 * _share(one):.1f}" for one in found],
     }
@@ -125,9 +125,5 @@ def _table(found: Sequence[Covered]) -> str:
     return table(heads, zip(*(columns[name] for name in heads), strict=True))
 
 
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:g}"
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:g}"
+def _number(value: float | None, times: float = 1) -> str:
+    return "" if value is None else f"{times * value:g}"

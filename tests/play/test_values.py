@@ -34,6 +34,11 @@ PLAIN = "the return still to come"
         ("Catch", {**PAID, "discount": 0.9}, f"{PLAIN}, discounted by 0.9 a step"),
         ("Catch", {**PAID, "curiosity": "rnd"}, f"{PLAIN}, without the bonus for curiosity"),
         (
+            "Catch",
+            {**PAID, "sugarl_weight": 0.1},
+            f"{PLAIN}, less the costs of acts that the glimpses do not show",
+        ),
+        (
             "CenteredGlyphs",
             {"objective": "marginal_likelihood", "paths": "next", "baseline_weight": 0.5},
             f"{PLAIN}, with right answers paid by their log-likelihood",

@@ -92,8 +92,7 @@ def test_a_batch_equals_single_environments(mode: AutoresetMode, look: str) -> N
                 assert_same(begun, other_begun)
 
 
-@pytest.mark.parametrize("seed", [None, 8])
-def test_a_seed_of_some_rows_leaves_the_others_theirs(seed: int | None) -> None:
+def test_a_seed_of_some_rows_leaves_the_others_theirs() -> None:
     def make(reseed: int | None) -> GlimpseVectorWrapper:
         inner = SyncVectorEnv([PixelWorld] * 2, autoreset_mode=AutoresetMode.DISABLED)
         envs = GlimpseVectorWrapper(inner, **OPTIONS)
@@ -102,9 +101,9 @@ def test_a_seed_of_some_rows_leaves_the_others_theirs(seed: int | None) -> None:
         return envs
 
     last = {"reset_mask": np.array([False, True])}
-    places = [make(reseed).reset(options=last)[0]["location"] for reseed in (seed, None)]
+    places = [make(reseed).reset(options=last)[0]["location"] for reseed in (8, None)]
     np.testing.assert_array_equal(places[0][1], places[1][1])
-    assert (places[0][0] == places[1][0]).all() == (seed is None)
+    assert (places[0][0] != places[1][0]).any()
 
 
 def pickled(env: Any) -> Any:
