@@ -17,12 +17,15 @@ from report.markdown import UNKNOWN, count, digits, table
 
 FILE_NAME = "scaling.json"
 
-ModelName = Literal["reinforce", "gaussian_window", "full_view"]
-"""Algorithm of a model: hard, soft, full view."""
+ModelName = Literal["reinforce", "draw", "soft_retina", "full_strong", "full_conv"]
+"""Hard attention; soft attention by DRAW's window, and by windows as wide as the agent's retina; a
+deep and a shallow network in the full view."""
 IN_WORDS: dict[ModelName, str] = {
     "reinforce": "hard attention",
-    "gaussian_window": "soft attention",
-    "full_view": "full view",
+    "draw": "soft window",
+    "soft_retina": "soft retina",
+    "full_strong": "deep full view",
+    "full_conv": "shallow full view",
 }
 """Its name for readers who do not know the models."""
 Percent = Annotated[float, Field(ge=0, le=100)]
@@ -60,7 +63,7 @@ class ScalingPoint:
 
     side: Number
     """Of the scene, in pixels."""
-    algorithm: ModelName
+    contender: ModelName
     model: str
     """Its published name."""
     revision: str | None
@@ -174,7 +177,7 @@ def extremes_table(scaling: Scaling) -> str:
     rows = [
         [
             f"{point.side:,}x{point.side:,}",
-            IN_WORDS[point.algorithm],
+            IN_WORDS[point.contender],
             f"{point.error_percent:.2f}{mark_of_chance(point.interval_percent[1], blind)}",
             digits(point.inference.total, 2),
             *([count(point.images)] if unequal else []),

@@ -58,7 +58,8 @@ class Contender:
         start = find_preset("pictures", self.algorithm) or ALGORITHMS[self.algorithm].config()
         changes: dict[str, Any] = {**self.changes, **given}
         if hasattr(start, "network"):
-            changes["network"] = replace(start.network, **CONTROLLER)
+            network = changes.get("network", start.network)
+            changes["network"] = replace(network, **CONTROLLER)
         return replace(
             start, env_id=env_id, env_kwargs={**env_kwargs, **self.env_kwargs}, **changes
         )

@@ -1,20 +1,21 @@
 """How cost grows with the scene's side: `python -m benchmarks.scale --record results/comparison`.
 
-One model of each kind (hard, soft, full view) by its preset at scenes of 60 to 1,920 pixels a side:
-the cost of a scene, part by part, and the error after the same time of training. With each doubling
-of the side the retina gains a scale, so that its coarsest window shows nearly all of the scene from
-any place, and the pieces of clutter double. In the training of the hard agent first glimpses move
-away from the target with success (the curriculum "distance"). Batches are those of the presets,
-less where their scenes or activations need too much memory. A second run keeps what is trained and
-scored; with a record, `--models` and `--sides` select what is measured anew: the other points of
-the record keep their errors, and all are timed.
+Hard attention, two kinds of soft attention and two networks in the full view (`MODELS`) at scenes
+of 60 to 1,920 pixels a side: the cost of a scene, part by part, and the error after the same time
+of training. All that take glimpses have a controller of the same sizes. With each doubling of the
+side the retina, hard or soft, gains a scale, so that its coarsest window shows nearly all of the
+scene from any place, and the pieces of clutter double. In the training of the hard agent first
+glimpses move away from the target with success (the curriculum "distance"). Batches are those of
+the presets, less where their scenes or activations need too much memory. A second run keeps what is
+trained and scored; with a record, `--models` and `--sides` select what is measured anew: the other
+points of the record keep their errors, and all are timed.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import torch
 
@@ -25,10 +26,9 @@ from agents.training.command_line import read_options, run_command
 from agents.training.config import TrainingConfig
 from agents.training.host import settle_host
 from agents.training.precision import UsedPrecision, autocast, fastest_precision
-from benchmarks.comparison.contenders import ALGORITHMS
+from benchmarks.comparison.contenders import ALGORITHMS, CONTENDERS, Contender
 from benchmarks.scale.part_times import TimedModel, best_times, make_timed
 from benchmarks.tables.scenes import FAR_GAZE
-from benchmarks.tables.table import preset
 from benchmarks.whole_runs import train_to_end
 from glimpse_envs.episodes.lookup import spec_of
 from glimpse_envs.evaluation.provenance import git_revision, hardware
@@ -46,17 +46,27 @@ from report.scaling import (
     write_scaling,
 )
 
-MODEL_NAMES: tuple[ModelName, ...] = get_args(ModelName)
-MODELS: dict[str, int] = {"reinforce": 2**30, "gaussian_window": 2**27, "full_view": 2**23}
-"""Algorithm with a preset for pictures -> the most pixels that a batch of it may have: for memory,
-and for the full view, which learns from few scenes, so that there are enough updates. Soft windows
-learned no more by smaller batches where they were tried, at 480 pixels."""
-CHANGES: dict[str, dict[str, Any]] = {
-    "reinforce": {**FAR_GAZE, "batch_size": 512},
-    # A validation would take longer than the training.
-    "full_view": {"validation_episodes": 0},
+
+class ScaledModel(NamedTuple):
+    """A model, and the most pixels that a batch of its scenes may have."""
+
+    contender: Contender
+    most_pixels: int
+
+
+_FULL = {"validation_episodes": 0}
+"""A validation would take longer than the training."""
+
+MODELS: dict[ModelName, ScaledModel] = {
+    "reinforce": ScaledModel(Contender("reinforce", {**FAR_GAZE, "batch_size": 512}), 2**30),
+    # Windows learned no more by smaller batches where they were tried, at 480 pixels.
+    "draw": ScaledModel(CONTENDERS["draw"], 2**27),
+    "soft_retina": ScaledModel(CONTENDERS["soft_retina"], 2**27),
+    # Few scenes are learned from: small batches, for enough updates.
+    "full_strong": ScaledModel(Contender("full_view", _FULL), 2**23),
+    "full_conv": ScaledModel(Contender("full_view", {**_FULL, "kind": "conv"}), 2**23),
 }
-"""Algorithm -> settings that differ from its preset's, for large scenes."""
+MODEL_NAMES: tuple[ModelName, ...] = get_args(ModelName)
 Case = tuple[int, ModelName]
 """A side in pixels, and the model at it."""
 
@@ -99,22 +109,21 @@ def scene_arguments(side: int) -> dict[str, Any]:
     }
 
 
-def training_config(scaling: ScalingConfig, model: str, side: int) -> TrainingConfig:
-    """The training of `model`, a name in `MODELS`, at a side in pixels."""
-    start: TrainingConfig = replace(preset("pictures", model), **CHANGES.get(model, {}))
-    wanted = min(start.batch_size, scaling.batch_size or start.batch_size)
-    most = max(1, min(wanted, MODELS[model] // side**2))
-    return replace(
-        start,
-        env_id=scaling.env_id,
-        env_kwargs=scene_arguments(side),
+def training_config(scaling: ScalingConfig, model: ModelName, side: int) -> TrainingConfig:
+    """The training of a model at a side in pixels."""
+    contender, most_pixels = MODELS[model]
+    config = contender.config(
+        scaling.env_id,
+        scene_arguments(side),
         minutes=scaling.minutes,
-        batch_size=wanted if most == wanted else 2 ** int(math.log2(most)),
         precision=scaling.precision,
         seed=scaling.seed,
         # An update of a big scene takes seconds.
         checkpoint_every=20,
     )
+    wanted = min(config.batch_size, scaling.batch_size or config.batch_size)
+    most = max(1, min(wanted, most_pixels // side**2))
+    return replace(config, batch_size=wanted if most == wanted else 2 ** int(math.log2(most)))
 
 
 def time_models(
@@ -125,14 +134,15 @@ def time_models(
     timed: list[TimedModel] = []
     try:
         for side, model in cases:
-            timed.append(make_timed(model, training_config(scaling, model, side)))
+            config = training_config(scaling, model, side)
+            timed.append(make_timed(MODELS[model].contender.algorithm, config))
         return best_times(timed, scaling.repeats)
     finally:
         for each in timed:
             each.close()
 
 
-def train_and_score(scaling: ScalingConfig, model: str, side: int) -> Record:
+def train_and_score(scaling: ScalingConfig, model: ModelName, side: int) -> Record:
     """Train and score `model` at a side, or read its score.
 
     Raises:
@@ -140,7 +150,7 @@ def train_and_score(scaling: ScalingConfig, model: str, side: int) -> Record:
     """
     folder = scaling.out / f"{model}-{side}"
     config = training_config(scaling, model, side)
-    run = train_to_end(ALGORITHMS[model], config, folder)
+    run = train_to_end(ALGORITHMS[MODELS[model].contender.algorithm], config, folder)
     if (folder / "score").is_dir():
         for record in read_records(folder / "score")[0]:
             trained_on = record.episodes == run.load_checkpoint()[1]["episodes"]
@@ -203,7 +213,7 @@ def _trained_point(scaling: ScalingConfig, side: int, model: ModelName) -> Scali
     untimed = Milliseconds(0.0, 0.0, 0.0)
     return ScalingPoint(
         side=side,
-        algorithm=model,
+        contender=model,
         model=record.model.name,
         revision=record.revision,
         inference=untimed,
@@ -239,14 +249,14 @@ def _recorded(scaling: ScalingConfig) -> dict[Case, ScalingPoint]:
                 "folder, or remove that record"
             )
     for point in found.points:
-        batch = training_config(scaling, point.algorithm, point.side).batch_size
+        batch = training_config(scaling, point.contender, point.side).batch_size
         if (point.scenes, point.batch_size) != (scaling.episodes, batch):
             raise ValueError(
                 f"{point.model} at {point.side} pixels was scored on {point.scenes} scenes in "
                 f"batches of {point.batch_size}, not {scaling.episodes} in batches of {batch}: "
                 "write to another folder, or remove that record"
             )
-    return {(point.side, point.algorithm): point for point in found.points}
+    return {(point.side, point.contender): point for point in found.points}
 
 
 def _check(scaling: ScalingConfig) -> None:

@@ -69,20 +69,18 @@ def _chance(scaling: Scaling) -> str:
     return "" if blind is None else f"Blind guesses are wrong in {blind:.0f} %."
 
 
-_RIVALS: dict[ModelName, str] = {"full_view": "the full view", "gaussian_window": "soft attention"}
-
-
 def _beside_rivals(scaling: Scaling) -> list[str]:
     """Where the agent's lines of error and of cost cross those of each other model."""
-    return [told for rival in _RIVALS if (told := _beside(scaling, rival))]
+    rivals = [name for name in IN_WORDS if name != "reinforce"]
+    return [told for rival in rivals if (told := _beside(scaling, rival))]
 
 
 def _beside(scaling: Scaling, rival: ModelName) -> str:
     """Which of the agent and a rival errs less at which sides, and how their costs differ."""
-    called = _RIVALS[rival]
+    called = f"the {IN_WORDS[rival]}"
     hard, other = (
-        {point.side: point for point in scaling.points if point.algorithm == algorithm}
-        for algorithm in ("reinforce", rival)
+        {point.side: point for point in scaling.points if point.contender == contender}
+        for contender in ("reinforce", rival)
     )
     sides = sorted(hard.keys() & other.keys())
     if not sides:
@@ -142,11 +140,12 @@ def scaling_in_short(scaling: Scaling | None) -> str:
         return f"Not measured yet: {SCALE}."
     training = (
         "The agent's training used a curriculum: its first glimpse was near the target at first, "
-        "and farther away with success. Soft attention and the full view had none; their settings "
-        "are those of their presets, and the agent's were chosen by [trials](docs/trials.md) on "
-        "cluttered digits of some of these sizes."
+        "and farther away with success. The others had none. The agent's settings were chosen by "
+        "[trials](docs/trials.md) on cluttered digits of some of these sizes, those of the others "
+        "at 60 pixels or not at all. The soft window is DRAW's, of 12x12 filters at every side; "
+        "the soft retina has the agent's windows."
     )
-    called = {point.model: IN_WORDS[point.algorithm] for point in scaling.points}
+    called = {point.model: IN_WORDS[point.contender] for point in scaling.points}
     named = listed([f'{words} "{model}"' for model, words in called.items()])
     found = [
         *_beside_rivals(scaling),

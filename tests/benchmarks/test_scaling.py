@@ -14,15 +14,16 @@ import pytest
 import torch
 from gymnasium.vector import VectorEnv
 
+from agents.policy.networks import NetworkConfig
 from agents.scoring.run_scores import score_run
 from agents.training.loop import train
 from agents.training.precision import present_precision
 from baselines.pictures.full_view import FullViewConfig
 from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig
 from baselines.setting import Setting
+from benchmarks.comparison.contenders import CONTROLLER
 from benchmarks.scale import __main__ as command
 from benchmarks.scale.__main__ import (
-    CHANGES,
     MODELS,
     ScalingConfig,
     main,
@@ -37,10 +38,11 @@ from benchmarks.scale.part_times import (
     best_times,
     make_timed,
 )
+from benchmarks.tables.scenes import FAR_GAZE
 from benchmarks.tables.table import preset
 from glimpse_envs.evaluation.provenance import hardware
 from glimpse_envs.evaluation.run_errors import RunError
-from report.scaling import Milliseconds, read_scaling, write_scaling
+from report.scaling import Milliseconds, ModelName, read_scaling, write_scaling
 from tests.support.scaling import a_scaling
 from tests.support.tiny import tiny_config, tiny_network
 
@@ -214,14 +216,33 @@ def test_batches_are_the_presets_less_where_scenes_are_large() -> None:
         for model in MODELS
         for side in scaling.sides
     }
-    assert sizes["reinforce", 60] == CHANGES["reinforce"]["batch_size"]
-    assert sizes["full_view", 60] == preset("pictures", "full_view").batch_size
+    assert sizes["reinforce", 60] == 512
+    full_views: tuple[ModelName, ...] = ("full_strong", "full_conv")
+    for model in full_views:
+        assert sizes[model, 60] == preset("pictures", "full_view").batch_size
+        assert [sizes[model, side] for side in scaling.sides] == [128, 128, 128, 32, 8, 2]
     for (model, side), rows in sizes.items():
-        assert rows * side**2 <= MODELS[model]
-    full = [sizes["full_view", side] for side in scaling.sides]
-    assert full == [128, 128, 128, 32, 8, 2]
-    assert all(sizes[model, side] >= 8 for model, side in sizes if model != "full_view")
+        assert rows * side**2 <= MODELS[model].most_pixels
+        assert rows >= 8 or model.startswith("full")
     assert training_config(replace(scaling, batch_size=4), "reinforce", 60).batch_size == 4
+
+
+MODELS_OF_GLIMPSES: tuple[ModelName, ...] = ("reinforce", "draw", "soft_retina")
+
+
+def network_at(model: ModelName, side: int) -> NetworkConfig:
+    config: Any = training_config(ScalingConfig(), model, side)
+    network: NetworkConfig = config.network
+    return network
+
+
+def test_models_of_glimpses_have_controllers_of_the_same_sizes() -> None:
+    for side in ScalingConfig().sides:
+        for model in MODELS_OF_GLIMPSES:
+            network = network_at(model, side)
+            assert {name: getattr(network, name) for name in CONTROLLER} == CONTROLLER
+    network = network_at("reinforce", 960)
+    assert replace(network, **CONTROLLER) == FAR_GAZE["network"]
 
 
 @pytest.mark.learning
@@ -239,16 +260,18 @@ def test_the_command_measures_trains_scores_and_keeps_what_is_done(
     assert [point.model for point in first.points] == [
         "Reinforce LSTM, looks at cells, one by one, refined, wide inhibition of return",
         "Soft DRAW window LSTM",
+        "Soft retina LSTM",
         "Full view strong",
+        "Full view conv",
     ]
     for point in first.points:
         assert (point.side, point.scenes) == (32, 40)
         assert point.images >= 20
         assert point.core_seconds >= 0.2
         assert point.multiply_adds is not None
-        assert point.multiply_adds > 1e5
+        assert point.multiply_adds > 5e4
         assert point.interval_percent[0] <= point.error_percent <= point.interval_percent[1]
-    assert first.points[2].inference.reading == 0.0
+    assert first.points[3].inference.reading == 0.0
     assert (tmp_path / "runs" / "scaling.png").exists()
     assert "| 32 | Full view strong |" in capsys.readouterr().out
 
@@ -275,7 +298,7 @@ def test_models_are_scored_in_the_precision_that_is_timed(
         return score_run(*args, **kwargs)
 
     monkeypatch.setattr(command, "score_run", scored)
-    record = command.train_and_score(scaling, "full_view", 32)
+    record = command.train_and_score(scaling, "full_conv", 32)
     assert found == [getattr(torch, precision)]
     assert record.headline.episodes == 20
 
@@ -300,7 +323,7 @@ def test_points_of_the_record_that_are_not_asked_for_keep_their_errors(
     )
     write_scaling(kept, tmp_path)
     arguments = [
-        *("--sides", "32", "--models", "full_view", "--minutes", "0.004", "--episodes", "40"),
+        *("--sides", "32", "--models", "full_conv", "--minutes", "0.004", "--episodes", "40"),
         *("--batch-size", "4", "--repeats", "1", "--precision", "float32"),
         *("--out", str(tmp_path / "runs"), "--record", str(tmp_path)),
     ]
@@ -308,7 +331,7 @@ def test_points_of_the_record_that_are_not_asked_for_keep_their_errors(
     found = read_scaling(tmp_path)
     assert found is not None
     new, *old = found.points
-    assert (new.side, new.algorithm, new.revision) == (32, "full_view", found.revision)
+    assert (new.side, new.contender, new.revision) == (32, "full_conv", found.revision)
     for before, after in zip(points, old, strict=True):
         assert replace(after, inference=before.inference, update=before.update) == before
         assert after.inference != before.inference
@@ -341,7 +364,7 @@ def test_an_interrupted_training_is_not_scored(
     ("arguments", "message"),
     [
         (["--sides", "60", "60"], "each given once"),
-        (["--models", "full_view", "full_view"], "names of models, each given once"),
+        (["--models", "draw", "draw"], "names of models, each given once"),
         (["--sides", "0"], "counts of pixels"),
         (["--minutes", "0"], "minutes=0.0 must be above 0"),
         (["--repeats", "0"], "repeats=0 must be at least 1"),

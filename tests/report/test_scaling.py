@@ -103,7 +103,7 @@ def test_the_picture_in_short_shows_error_and_cost_of_every_model(
 def test_the_smallest_and_the_largest_side_stand_in_a_short_table() -> None:
     text = extremes_table(a_scaling())
     assert "| 60x60 | hard attention | 2.00 | 0.33 |" in text
-    assert "| full view | 32.00 | 259 |" in text
+    assert "| deep full view | 32.00 | 259 |" in text
     assert "120x120" not in text
     assert "training images" not in text
 
@@ -138,26 +138,26 @@ def test_it_is_told_which_errs_less_where_and_what_each_costs() -> None:
     assert 'hard attention "Reinforce LSTM, looks at cells"' in told, "as other tables call it"
     assert "errs less" not in told, "intervals overlap"
     assert (
-        "A scene costs the full view 3.1 times as much at 60 pixels and 90 times as much at 960 "
-        "pixels."
+        "A scene costs the deep full view 3.1 times as much at 60 pixels and 90 times as much at "
+        "960 pixels."
     ) in told
     assert "their intervals overlap at 60, 120, 240, 480 and 960 pixels" in told
     better: dict[tuple[str, int], Any] = {
-        ("full_view", 60): {"error_percent": 0.5, "interval_percent": (0.4, 0.6)},
-        ("full_view", 240): {"error_percent": 1.0, "interval_percent": (0.9, 1.1)},
+        ("full_strong", 60): {"error_percent": 0.5, "interval_percent": (0.4, 0.6)},
+        ("full_strong", 240): {"error_percent": 1.0, "interval_percent": (0.9, 1.1)},
         ("reinforce", 960): {"error_percent": 5.0, "interval_percent": (4.0, 6.0)},
     }
     points = tuple(
-        replace(point, **better.get((point.algorithm, point.side), {})) for point in even.points
+        replace(point, **better.get((point.contender, point.side), {})) for point in even.points
     )
     told = "\n".join(scaling_blocks(replace(even, points=points)))
     assert (
-        "After the same time of training the full view errs less than the agent at 60 and 240 "
-        "pixels, the agent errs less than the full view at 960 pixels and their intervals overlap "
-        "at 120 and 480 pixels. A scene costs the full view"
+        "After the same time of training the deep full view errs less than the agent at 60 and 240 "
+        "pixels, the agent errs less than the deep full view at 960 pixels and their intervals "
+        "overlap at 120 and 480 pixels. A scene costs the deep full view"
     ) in told
-    alone = tuple(point for point in points if point.algorithm != "full_view")
-    assert "costs the full view" not in scaling_in_short(replace(even, points=alone))
+    alone = tuple(point for point in points if point.contender != "full_strong")
+    assert "costs the deep full view" not in scaling_in_short(replace(even, points=alone))
 
 
 def test_it_is_told_between_which_sides_costs_cross() -> None:
@@ -165,7 +165,7 @@ def test_it_is_told_between_which_sides_costs_cross() -> None:
     dear = max(even.points, key=lambda point: point.inference.total).inference
     points = tuple(
         replace(point, inference=dear)
-        if (point.algorithm, point.side) == ("reinforce", 60)
+        if (point.contender, point.side) == ("reinforce", 60)
         else point
         for point in even.points
     )
