@@ -5,7 +5,8 @@
 Seeds' error rates are drawn from a normal distribution around the true one, and images from a beta
 distribution of difficulties that all seeds share. The standard deviation of the rates that are
 observed is given in units of that which a finite number of images causes alone: at 1 all seeds are
-alike. Scores of a suite are normal around each task's own, without images. Intervals are of 95 %,
+alike. In some cases a share of the seeds has not learned, and errs in `FAILED` of the images, hard
+or not. Scores of a suite are normal around each task's own, without images. Intervals are of 95 %,
 from `RESAMPLES` replicates.
 """
 
@@ -25,6 +26,8 @@ from glimpse_envs.evaluation.strata import stratified_interval
 BENCHMARK = "interval_coverage"
 IMAGES, RESAMPLES = 2_000, 1_000
 ERROR, RARE = 0.05, 0.0003
+LEARNED, FAILED = 0.01, 0.33
+"""The error of a seed that has learned a task and of one that has not, where some have not."""
 CONCENTRATION = 20.0
 """Sum of the two parameters of the beta distribution of difficulties; the greater, the more alike
 the images. The errors of two seeds that are alike have the correlation 1 / (1 + this)."""
@@ -43,12 +46,21 @@ class Case:
         error: the true error rate; None for a suite.
         spread: the standard deviation of the seeds' observed error rates, in units of that by
             chance; None for a suite.
+        failing: the share of the seeds that err in `FAILED` of the images.
     """
 
     interval: str
     seeds: int
     error: float | None = ERROR
     spread: float | None = 1.0
+    failing: float = 0.0
+
+    @property
+    def truth(self) -> float:
+        """The inter-quartile mean of infinitely many seeds."""
+        assert self.error is not None
+        failed = min(max(self.failing - 0.25, 0.0), 0.5) / 0.5  # of the middle half
+        return (1 - failed) * self.error + failed * FAILED
 
 
 @dataclass(frozen=True)
@@ -72,21 +84,24 @@ def draw_correct(random: np.random.Generator, *cases: Case) -> list[Bools]:
         chance = sqrt(case.error * (1 - case.error) / IMAGES)
         deviation = chance * sqrt(case.spread**2 - 1)
         rates = case.error + deviation * random.standard_normal((case.seeds, 1))
-        drawn.append(random.random((case.seeds, IMAGES)) >= rates * difficulty)
+        wrong = rates * difficulty
+        if case.failing:
+            wrong[random.random(case.seeds) < case.failing] = FAILED
+        drawn.append(random.random((case.seeds, IMAGES)) >= wrong)
     return drawn
 
 
 def covers_error(case: Case, random: np.random.Generator, seed: int) -> bool:
     (correct,) = draw_correct(random, case)
     low, high = bootstrap_interval(correct, resamples=RESAMPLES, seed=seed)
-    return contains(low, high, case.error)
+    return contains(low, high, case.truth)
 
 
 def covers_error_by_counts(case: Case, random: np.random.Generator, seed: int) -> bool:
     (correct,) = draw_correct(random, case)
     errors = (~correct).sum(axis=1)
     low, high = bootstrap_interval_from_counts(errors, IMAGES, resamples=RESAMPLES, seed=seed)
-    return contains(low, high, case.error)
+    return contains(low, high, case.truth)
 
 
 def covers_difference(case: Case, random: np.random.Generator, seed: int) -> bool:
@@ -102,14 +117,14 @@ def covers_suite(case: Case, random: np.random.Generator, seed: int) -> bool:
     return contains(low, high, (LOWEST + HIGHEST) / 2)  # scores are symmetric about it
 
 
-def contains(low: float, high: float, truth: float | None) -> bool:
+def contains(low: float, high: float, truth: float) -> bool:
     """Whether an interval contains the truth."""
-    assert truth is not None
     return low <= truth <= high
 
 
 INTERVALS: dict[str, Callable[[Case, np.random.Generator, int], bool]] = {
     "error": covers_error,
+    "error, some fail": covers_error,
     "error, by counts": covers_error_by_counts,
     "difference": covers_difference,
     "suite": covers_suite,
@@ -119,6 +134,11 @@ CASES: tuple[Case, ...] = (
     Case("error", 1),
     *(Case("error", seeds, spread=spread) for seeds in (2, 3, 4, 5, 10) for spread in SPREADS),
     *(Case("error", seeds, error=RARE) for seeds in (1, 5, 10)),
+    *(
+        Case("error, some fail", seeds, LEARNED, failing=failing)
+        for failing in (0.1, 0.3)
+        for seeds in (3, 5, 10)
+    ),
     *(Case("error, by counts", 5, spread=spread) for spread in SPREADS),
     Case("difference", 1),
     *(Case("difference", seeds, spread=spread) for seeds in (3, 5) for spread in SPREADS),
@@ -155,6 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{case.interval:17} {case.seeds:2} seeds{of_errors}: {share:.1f} %", flush=True)
     entries = {
         "images": IMAGES,
+        "failed": FAILED,
         "resamples": RESAMPLES,
         "concentration": CONCENTRATION,
         "tasks": TASKS,

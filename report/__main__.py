@@ -44,7 +44,7 @@ PAGES = (
     Page("texts", (texts.FOLDER,), texts.publish),
     Page("scenes", (scenes.FOLDER,), scenes.publish),
     Page("glyphs", (glyphs.FOLDER,), glyphs.publish),
-    Page("worlds", (worlds.FOLDER,), worlds.publish),
+    Page("worlds", (worlds.FOLDER, "benchmarks"), worlds.publish),
     Page("leaderboard", (leaderboard.FOLDER,), leaderboard.publish),
     Page("mistakes", (mistakes.FOLDER,), mistakes.publish),
     Page("records", tuple(folder for folder, _ in records.FOLDERS), records.publish),

@@ -111,7 +111,12 @@ class Group:
     @property
     def error(self) -> float:
         """Of the headline, an inter-quartile mean over the seeds; the task must have success."""
-        return interquartile_mean([_error(record.headline) for record in self.records])
+        return interquartile_mean(self.errors)
+
+    @property
+    def errors(self) -> list[float]:
+        """(seeds,) of the headline; the task must have success."""
+        return [_error(record.headline) for record in self.records]
 
     @property
     def mean_return(self) -> float | None:
@@ -164,13 +169,20 @@ class Group:
 
     @property
     def core_minutes(self) -> float:
-        """Of training, a mean over the seeds; over those trained on cores where there are any."""
-        return fmean(self._each_minutes)
+        """Of training, the median over the seeds; over those trained on cores where there are any,
+        and of these over those that were timed by the core's own clock."""
+        return median(self._each_minutes)
 
     @property
     def _each_minutes(self) -> list[float]:
+        return [record.seconds * record.cores / 60 for record in self._timed]
+
+    @property
+    def _timed(self) -> list[Record]:
+        """The records whose times count."""
         on_cores = [record for record in self.records if not record.on_gpu]
-        return [record.seconds * record.cores / 60 for record in on_cores or self.records]
+        own_clock = [record for record in on_cores if not _is_by_the_wall(record)]
+        return own_clock or on_cores or self.records
 
     @property
     def episodes_cell(self) -> str:
@@ -179,8 +191,8 @@ class Group:
 
     @property
     def by_the_wall(self) -> bool:
-        """Whether a training was timed by the wall's clock, which other processes lengthen."""
-        return any(record.revision.startswith(BY_THE_WALL) for record in self.records)
+        """Whether trainings were timed by the wall's clock, which other processes lengthen."""
+        return any(map(_is_by_the_wall, self._timed))
 
     @property
     def minutes_cell(self) -> str:
@@ -252,6 +264,10 @@ class Group:
         """The mean of what is known of the seeds; None where nothing is."""
         known = [found for found in map(value, self.records) if found is not None]
         return fmean(known) if known else None
+
+
+def _is_by_the_wall(record: Record) -> bool:
+    return record.revision.startswith(BY_THE_WALL)
 
 
 def _to_the_longest(each: Sequence[Sequence[float]]) -> list[list[float]]:

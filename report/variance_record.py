@@ -72,6 +72,11 @@ class VarianceRecord:
         """Those of an experiment, in the order in which they were measured."""
         return list(dict.fromkeys(s["setting"] for s in self._series(experiment=experiment)))
 
+    def seeds(self, experiment: str) -> int:
+        """The number of policies, or of tasks, that were measured at each place."""
+        rows = [row for series in self._series(experiment=experiment) for row in series["points"]]
+        return len({row[self.data["columns"].index("seed")] for row in rows})
+
     def _series(self, **where: str) -> list[dict[str, Any]]:
         """The series of all parameters that have these values."""
         wanted = where | {"part": "all"}

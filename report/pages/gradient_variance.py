@@ -48,6 +48,7 @@ times; its answers do not learn.
   scene are episodes too), over all parameters that a look's gradient reaches.
 - **Noise-to-signal**: the variance over the squared norm of the true gradient, estimated without
   bias. It is left out where that norm is uncertain by more than half.
+- **Seeds**: {policies} of each policy; of sampled units and of one look of D dimensions, {toys}.
 - **Exponent**: the slope of a straight line fitted to logarithms, with Student's 95 % interval from
   the variance over seeds. 1 is linear growth, 0 is none.
 - **Policies**: `agents.policy.glimpse_policy` with a fixed glimpse network. The LSTM and the heads'
@@ -83,6 +84,7 @@ def publish(places: Places) -> Published:
 
 def make_page(record: VarianceRecord) -> str:
     """Return the Markdown page of a record."""
+    seeds = {"policies": record.seeds("width"), "toys": record.seeds("units")}
     blocks = [
         _HEAD,
         verdict(record),
@@ -97,7 +99,7 @@ def make_page(record: VarianceRecord) -> str:
         offset(record),
         "## Where the gradient is known",
         enumerable(record),
-        _METHOD.format_map(with_short_revision(record.data)),
+        _METHOD.format_map(with_short_revision(record.data) | seeds),
     ]
     return "\n\n".join(blocks) + "\n"
 
@@ -149,7 +151,7 @@ def verdict(record: VarianceRecord) -> str:
         [
             "Does the variance grow linearly with the number of hidden units? "
             f"**{verdict}.** Below, the exponent with a learned baseline and its 95 % interval. "
-            f"{_RULE}\n",
+            f"{_RULE} Of policies there are {record.seeds('width')} seeds, so no claim is made.\n",
             *(
                 _growths(record, "units", setting, f"hidden units of a small network, {setting}")
                 for setting in record.settings("units")
@@ -204,9 +206,12 @@ def _law(record: VarianceRecord, linear_widths: int) -> str:
     if not all(map(_is_linear, proportional)) or not all(map(_is_none, [deterministic, *alike])):
         return "No one law fits these exponents: see the tables."
     trained = [str(slope) for name, slope in ratios.items() if name.endswith("training")]
+    (of_look,) = record.settings("dimensions")
+    dimensions = _pair(record, "dimensions", of_look)[1]
     return (
         "REINFORCE's noise-to-signal grows about linearly with the number of sampled "
-        "decisions that share one reward, whether these are hidden units or looks. It hardly "
+        "decisions that share one reward, whether these are hidden units or looks; with the "
+        f"dimensions of one look it {growth(dimensions)} ({dimensions}). It hardly "
         "changes with the number of deterministic units that compute the "
         "decisions: at initialisation, where policies of all widths look alike, all are about "
         "equally noisy. "

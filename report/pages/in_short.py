@@ -23,12 +23,14 @@ _EASED = ("budget", "context", "glimpse_size", "reward", "scales", "slack")
 _HEADING = "## In short"
 _FURTHER = f"then those with {CLAIM_SEEDS} or more seeds. All models and their costs stand below."
 _CHOICE = (
+    "The mean return stands where it is not the share of success, and may order models otherwise. "
     "The model of each kind that did best on validation scenes (of old runs without validation, on "
     "test scenes). Those with the environment's own budget, reward, glimpse size and scales, and "
     "without a coarse view of the whole, are preferred, then those given at least the time of the "
     f"agent, {_FURTHER}"
 )
 _MEMORY_CHOICE = (
+    "The mean return stands where it is not the share of success, and may order models otherwise. "
     "The model of each kind with the greatest share of seeds that solved the task; where shares "
     "are equal, the one that did best on validation sequences (of old runs without validation, on "
     "test sequences), then the one that was trained for the least time. Those with the "
@@ -114,9 +116,11 @@ def _named(group: Group) -> str:
 
 def _error_cells(group: Group) -> list[str]:
     error, interval = score_cells(group)
-    blind = blind_error(group.first.env_id) if pays_for_success([group]) else None
-    chance = mark_of_chance(group.interval[1], blind)
-    return [f"{error} ({interval}), {group.seeds}{chance}", group.minutes_cell]
+    if pays_for_success([group]):
+        after = mark_of_chance(group.interval[1], blind_error(group.first.env_id))
+    else:
+        after = f"; return {group.mean_return:.3f}"
+    return [f"{error} ({interval}), {group.seeds}{after}", group.minutes_cell]
 
 
 def _is_eased(group: Group) -> bool:

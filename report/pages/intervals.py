@@ -37,6 +37,12 @@ _SECTIONS = {
         "seeds on it is a plain percentile bootstrap; with fewer, their part is stretched. Below "
         "three errors a seed, Wilson's interval is joined.",
     ),
+    "error, some fail": (
+        "Error of a model of which some seeds do not learn",
+        "The same where a share of the seeds, *failing*, errs in {failed:.0%} of the images, "
+        "the others in the true error. The truth is the inter-quartile mean of infinitely many "
+        "seeds. Of tasks that are learned or not, the pages count the seeds that did.",
+    ),
     "error, by counts": (
         "Error of a model, by counts",
         "`bootstrap_interval_from_counts`, where only each seed's number of errors is known.",
@@ -105,6 +111,7 @@ def _lacking(found: Sequence[Covered], margin: float) -> str:
         return "None covers too little."
     cases = [
         f"{one['case']['seeds']} seeds"
+        + (f", of which {failing:.0%} fail" if (failing := one["case"]["failing"]) else "")
         + ("" if one["case"]["spread"] is None else f" at spread {one['case']['spread']:g}")
         for one in below
     ]
@@ -117,6 +124,7 @@ def _table(found: Sequence[Covered]) -> str:
         "seeds": [str(one["case"]["seeds"]) for one in found],
         "true error %": [_number(one["case"]["error"], times=100) for one in found],
         "spread": [_number(one["case"]["spread"]) for one in found],
+        "failing %": [_number(one["case"]["failing"], times=100) for one in found],
         "contains the truth, %": [f"{100 * _share(one):.1f}" for one in found],
     }
     *names, last = columns

@@ -27,6 +27,7 @@ from report.references.memory import (
     MemoryReference,
 )
 from report.runs import read_runs, record_links
+from report.unequal_trainings import unequal_trainings
 
 PAGE = "docs/memory.md"
 SUCCESS_FIGURE = "docs/memory_success.svg"
@@ -112,6 +113,7 @@ def memory_page(
     """
     columns = [*_COLUMNS]
     columns.insert(_PLACE_OF_SOLVED, _solved(_groups(tasks)))
+    columns += unequal_trainings(_groups(tasks))
     blocks = [_HEAD]
     if tasks:
         blocks += [

@@ -54,9 +54,11 @@ _COLUMNS = (
     "inter-quartile mean over the seeds (the mean with fewer than four).",
     "**95 % interval**: Wilson's for one run, otherwise a bootstrap over seeds and images, "
     "stretched with fewer than five seeds.",
-    "**Episodes, core-minutes**: the length of each training; *wall*: wall-clock time, which "
-    "other processes lengthen; *GPU*: minutes on a GPU, which other trainings shared. If some "
-    "seeds ran on cores and others on GPUs, the minutes are of those on cores.",
+    "**Episodes, core-minutes**: the length of a training, the median over the seeds for minutes; "
+    "*wall*: wall-clock time, which other processes lengthen; *GPU*: minutes on a GPU, which other "
+    "trainings shared. Seeds that ran on a core, by its own clock, count first. Machines and "
+    "revisions differ in speed, so minutes of different rows are no comparison of costs; these are "
+    "measured [on one machine](comparison.md).",
     f"**Paper, best public**: errors that others report. {VERDICTS} These agents are trained on "
     "50,000 images, the papers' mostly on 60,000.",
 )
@@ -122,7 +124,8 @@ def headline(groups: Sequence[Group]) -> str:
             f"{short(MAIN_ID)} the best model of every other kind; the best by validation error, "
             "or by test error for old runs without one. "
             f"Models with {CLAIM_SEEDS} or more seeds are preferred. {FEW_SEEDS} "
-            "Core-minutes are of one training (*wall*: wall-clock time, beside other work). "
+            "Core-minutes are of one training (*wall*: wall-clock time, beside other work), on "
+            "machines that differ; costs on one machine stand [here](docs/comparison.md). "
             "A number with † was not checked against its paper. Agents are trained on "
             "50,000 images, the papers' mostly on 60,000, with other networks and optimizers: "
             f"[all differences]({PAGE}#{_ANCHOR}). *Overhang* n: digits are shifted by up to n "

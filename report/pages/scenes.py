@@ -48,16 +48,23 @@ _COLUMNS = (
     "stretched with fewer than five seeds.",
     "**Mean return**, where it is not the share of success: what the environment pays in an "
     "episode, such as an equal share for each frame that is named rightly, or each answer in turn.",
-    "**Episodes**: of training, the mean over the seeds. A budget is in core-minutes, in which a "
-    "machine that is slower, or busy, sees fewer; further seeds are trained for the episodes of "
-    "the first, but for those whose records have minutes. Some are from before the code became "
-    "[faster](reproducing.md#what-has-changed), and saw fewer episodes than they would now.",
+    "**Episodes**: of training, the mean over the seeds, or their range where it is wide. A budget "
+    "is in core-minutes, in which a machine that is slower, or busy, sees fewer; further seeds are "
+    "trained for the episodes of the first, but for those whose records have minutes. *Slower "
+    "code*: a revision by which full views and DRAW's windows saw about half as many scenes a "
+    "minute as they [do now](reproducing.md#what-has-changed).",
     "**Values delivered**, **pixels covered**, **multiply-adds**: of one episode, as defined in "
     "[hard against soft](comparison.md). A model that sees the whole of a still scene is given it "
     "once, however many words it writes.",
     "**Paper**, **best public**: errors that others report, of scenes made after the same "
     f"description. {VERDICTS}",
 )
+
+
+WIDE = 1.2
+"""Ratio of two seeds' episodes above which their range is shown."""
+SLOWER_CODE = ("1632f49c", "7186c13e")
+"""Revisions with records of full views and DRAW's windows from before these were twice as fast."""
 
 
 def publish(places: Places) -> Published:
@@ -85,7 +92,7 @@ def scenes_page(tasks: Sequence[Task], places: Places) -> str:
         blocks += ["## Tasks", f"Not measured yet: {TRAIN}."]
     for task in tasks:
         blocks += [f"## {environment(task.env_id, task.env_kwargs)}", _table(task, places)]
-        blocks += [*_not_begun(task), *_shorter_controls(task)]
+        blocks += [*_not_begun(task), *_shorter_controls(task), *_oracle_above(task)]
     waiting = [reference for reference in SCENE_REFERENCES if not _measured(reference, groups)]
     if waiting:
         blocks += ["## Reported by others, not measured here", bullets(map(_report, waiting))]
@@ -126,6 +133,23 @@ def _shorter_controls(task: Task) -> list[str]:
     ]
 
 
+def _oracle_above(task: Task) -> list[str]:
+    """That an oracle's gaze is no bound, where a learned one errs less."""
+    of_agents = [group for group in task.groups if group.kind == "hard" and group.has_success]
+    learned = [group.error for group in of_agents if not is_control(group)]
+    above = [
+        group.label
+        for group in of_agents
+        if learned and group.first.model.gaze == "oracle" and group.error > min(learned)
+    ]
+    if not above:
+        return []
+    return [
+        f"A learned gaze errs less than {listed(above)}: an oracle looks at the centre of one "
+        "target after another, and is no bound of what a gaze can do."
+    ]
+
+
 def _not_begun(task: Task) -> list[str]:
     """What is said of models at chance, where there are any."""
     blind = blind_error(task.env_id) if pays_for_success(task.groups) else None
@@ -150,10 +174,19 @@ def _row(group: Group, places: Places) -> list[str]:
         best,
         group.sees,
         *(UNKNOWN if cost is None else count(cost) for cost in costs),
-        group.episodes_cell,
+        _episodes(group),
         group.minutes_cell,
         record_links(group.runs, places, PAGE),
     ]
+
+
+def _episodes(group: Group) -> str:
+    """Of training: the mean over the seeds, or the range of numbers that are far apart."""
+    each = [record.episodes for record in group.records]
+    few, many = min(each), max(each)
+    shown = group.episodes_cell if many <= WIDE * few else f"{count(few)} to {count(many)}"
+    slower = any(record.revision.startswith(SLOWER_CODE) for record in group.records)
+    return f"{shown} (slower code)" if slower and group.kind in ("full", "soft") else shown
 
 
 def _measured(reference: Reference, groups: Sequence[Group]) -> bool:

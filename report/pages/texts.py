@@ -16,15 +16,18 @@ from report.page import Places, Published, page_of
 from report.pages.records import POINTER
 from report.references.texts import BABI, SOURCES
 from report.runs import read_runs, record_links
+from report.unequal_trainings import unequal_trainings
 
 PAGE = "docs/texts.md"
 FOLDER = "texts"
 TRAIN = "`python -m benchmarks.tables texts`"
 STORIES, BABI_ID = "Glimpse/Stories-v0", "Glimpse/Babi-v0"
 
+SMALL = 5
+"""Error in percent below which the task is learned."""
 _SHARED = (
-    "model", "sees", "seeds", "error %", "95 % interval", "statements read", "episodes",
-    "core-minutes", "records",
+    "model", "sees", "seeds", "error %", "95 % interval", f"below {SMALL} %", "statements read",
+    "episodes", "core-minutes", "records",
 )  # fmt: skip
 _LONGER = "error % at 2x, 4x"
 
@@ -42,6 +45,8 @@ _COLUMNS = (
     "length in training, or twice and four times as many statements.",
     "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and texts, "
     "stretched with fewer than five seeds.",
+    f"**Below {SMALL} %**: how many of the seeds err less. Where some learn the task and others do "
+    "not, the mean of the error says little, and its interval is [too narrow](intervals.md).",
     "**Statements read**: in an episode, each as often as it is read or scored; by models that see "
     "everything, blanks of short texts too.",
     "**Episodes, core-minutes**: length of the training, which ends at the first validation that "
@@ -72,7 +77,8 @@ def publish(places: Places) -> Published:
 def texts_page(tasks: Sequence[Task], places: Places) -> str:
     """The Markdown page: tables of stories and of bAbI, and what others report."""
     groups = [group for task in tasks for group in task.groups]
-    blocks = [_HEAD, "## How to read the tables", bullets(_COLUMNS), *meanings_blocks(groups)]
+    columns = [*_COLUMNS, *unequal_trainings(groups)]
+    blocks = [_HEAD, "## How to read the tables", bullets(columns), *meanings_blocks(groups)]
     stories = [task for task in tasks if task.env_id == STORIES]
     blocks += ["## Stories", *_table(stories, ("question", *_SHARED, _LONGER), places)]
     babi = sorted((t for t in tasks if t.env_id == BABI_ID), key=_kind)
@@ -118,6 +124,7 @@ def _row(group: Group, places: Places) -> list[str]:
         SEES_OF_STATEMENTS[group.kind],
         str(group.seeds),
         *score_cells(group),
+        f"{sum(error < SMALL for error in group.errors)} of {group.seeds}",
         UNKNOWN if read is None else f"{read:.1f}",
         group.episodes_cell,
         group.minutes_cell,

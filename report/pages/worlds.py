@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from statistics import fmean
+from types import MappingProxyType
 from typing import Any
 
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.suite import ATARI, MINIGRID
+from report.blind_levels import (
+    RECORD,
+    BlindLevels,
+    as_blind,
+    interval_cell,
+    read_blind_levels,
+    row_of_level,
+    world_of,
+)
 from report.gaze_findings import gaze_findings, several_settings
 from report.grouping import group_runs
 from report.groups import FEW_SEEDS, Group, hardware_of
 from report.how_made import meanings_blocks
-from report.markdown import UNKNOWN, bullets, count, digits, listed, short_revision, table
+from report.markdown import UNKNOWN, bullets, count, digits, listed, table
 from report.page import Places, Published, page_of
 from report.pages.records import POINTER
 from report.references.worlds import FACTS, NO_CLAIM, WORLD_REFERENCES
@@ -45,7 +56,10 @@ _COLUMNS = (
     "middle; *random*: a uniformly random location at every step; *raster*: one tile after "
     "another. With these three only the acts are learned. *SUGARL*: learned, and a step costs more "
     "the less its act can be guessed from the glimpses before and after it, by its authors' "
-    "weights.",
+    "weights. *None*: acts without looking, "
+    "random ones or one for ever, `python -m benchmarks.blind_play`.",
+    "**As blind**. No higher than the best of these, as far as the interval tells: such a score "
+    "shows no use of what is seen.",
     "**Bonus**. *ICM* and *RND* reward observations that were not predicted, divided by the "
     "standard deviation of the bonus's returns; *entropy* rewards the entropy of the choices.",
     "**Actions**. The likeliest actions are scored; in Atari games and MiniGrid, where these may "
@@ -59,15 +73,10 @@ GAZE_BEGAN_ANEW = (
 )  # fmt: skip
 """Revisions with records of games from before the gaze went on where a segment was cut."""
 _BEGAN_ANEW = (
-    "In trainings of the revisions {} the gaze began anew wherever a segment of a game was cut, "
-    "and all frames of the stack were seen from there; since then both go on. Tests play whole "
-    "games."
-)
-ONE_CRITIC = ("6aa1191ebc2c", "582b32c6ab06", "66d7072303bd")
-"""Revisions with records of bonuses from before these had a critic of their own."""
-_SHARED = (
-    "In trainings of the revisions {} bonuses ended with the episode and shared the critic of the "
-    "rewards, and their model took one step a batch; since then it takes as many as the policy."
+    "*Older*: in training, but not in the tests, which play whole games, the gaze began anew "
+    "wherever a segment of a game was cut, and all frames of the stack were seen from there; since "
+    "then both go on. A static gaze was not changed by that, so these rows do not show what a gaze "
+    "that moves is worth, and are compared with none."
 )
 
 Cells = Callable[[Group], dict[str, str]]
@@ -76,31 +85,40 @@ Cells = Callable[[Group], dict[str, str]]
 def publish(places: Places) -> Published:
     """The page."""
     runs, problems = read_runs(places.results / FOLDER)
-    return Published({PAGE: worlds_page(group_runs(runs), places)}, problems=problems)
+    blind = read_blind_levels(places.benchmarks)
+    return Published({PAGE: worlds_page(group_runs(runs), places, blind)}, problems=problems)
 
 
-def worlds_page(groups: Sequence[Group], places: Places) -> str:
+def worlds_page(groups: Sequence[Group], places: Places, blind: BlindLevels) -> str:
     """The Markdown page.
 
     Args:
         groups: of all records.
         places: for the links to records.
+        blind: what games and grids return without looking.
     """
     blocks = [_HEAD, "## How to read it", bullets(_COLUMNS), *meanings_blocks(groups)]
     if groups:
         blocks.append(POINTER.format("records.md"))
     blocks += ["## Catch", *_section(_of(groups, CATCH), _catch, places), _references()]
     blocks.append("## Atari through a fovea of 50")
-    blocks += _section(_of(groups, ATARI), _game, places, by=("game", "gaze"))
-    games = _by_gaze(_of(groups, ATARI))
-    blocks += [*_uncontrolled(games), *gaze_findings(games), *several_settings(games)]
-    blocks += _old(_of(groups, ATARI), GAZE_BEGAN_ANEW, _BEGAN_ANEW)
-    blocks += ["## Curiosity", *_unequal([*_of(groups, SEARCH), *_of(groups, MINIGRID)])]
-    for env_id, by in ((SEARCH, ()), (MINIGRID, ("world", "bonus"))):
-        name = env_id.removeprefix("Glimpse/").removesuffix("-v0")
-        blocks += [f"### {name}", *_section(_of(groups, env_id), _bonus, places, by=by)]
-    curious = [g for g in groups if g.first.config.get("curiosity") is not None]
-    blocks += _old(curious, ONE_CRITIC, _SHARED)
+    played = _of(groups, ATARI)
+    blocks += _section(played, partial(_game, blind=blind), places, ("game", "gaze"), blind)
+    games = _by_gaze(played)
+    seeing = {
+        game: gazes
+        for game, gazes in games.items()
+        if not all(as_blind(group, blind) for found in gazes.values() for group in found)
+    }
+    blocks += [*_as_blind(games.keys() - seeing.keys()), *_uncontrolled(seeing)]
+    blocks += [*gaze_findings(seeing), *several_settings(games)]
+    if any(_began_anew(group) for group in played):
+        blocks.append(_BEGAN_ANEW)
+    searched, grids = _of(groups, SEARCH), _of(groups, MINIGRID)
+    blocks += ["## Curiosity", *_unequal([*searched, *grids])]
+    blocks += ["### Search", *_section(searched, _searched, places)]
+    cells = partial(_grid, blind=blind)
+    blocks += ["### MiniGrid", *_section(grids, cells, places, ("world", "bonus"), blind)]
     blocks += ["## What others report", NO_CLAIM, bullets(FACTS)]
     return page_of(blocks)
 
@@ -110,9 +128,14 @@ def _of(groups: Sequence[Group], env_id: str) -> list[Group]:
 
 
 def _section(
-    groups: Sequence[Group], cells: Cells, places: Places, by: Sequence[str] = ()
+    groups: Sequence[Group],
+    cells: Cells,
+    places: Places,
+    by: Sequence[str] = (),
+    blind: BlindLevels = MappingProxyType({}),
 ) -> list[str]:
-    """A table of the groups in the order of the columns `by`, and what they were made on."""
+    """A table of the groups, and of blind play in their worlds, in the order of the columns `by`;
+    and what they were made on."""
     if not groups:
         return ["Not measured yet."]
     lines = []
@@ -124,8 +147,11 @@ def _section(
             "records": record_links(group.runs, places, PAGE),
         }
         lines.append(cells(group) | shared)
-    lines.sort(key=lambda line: [line[name] for name in by])
     heads = list(lines[0])
+    for world in dict.fromkeys(world_of(group.first.env_kwargs) for group in groups):
+        link = places.link(places.benchmarks / RECORD, PAGE)
+        lines += [row_of_level(world, level, heads, link) for level in blind.get(world, ())]
+    lines.sort(key=lambda line: [line[name] for name in by])
     rows = [[line[head] for head in heads] for line in lines]
     notes = dict.fromkeys(r.notes for group in groups for r in group.records if r.notes)
     told = [f"Observation: {note}." for note in notes]
@@ -151,8 +177,7 @@ def _uncontrolled(games: Mapping[str, Mapping[str, Sequence[Group]]]) -> list[st
         return []
     return [
         f"Of {listed(alone)} no other gaze is measured yet, so the score does not show what "
-        "choosing glimpses buys; some games need little sight, such as Freeway, where always going "
-        "up scores about as much."
+        "choosing glimpses buys."
     ]
 
 
@@ -160,8 +185,8 @@ def _by_gaze(groups: Sequence[Group]) -> dict[str, dict[str, list[Group]]]:
     """Game -> gaze -> its groups."""
     games: dict[str, dict[str, list[Group]]] = {}
     for group in groups:
-        cells = _game(group)
-        games.setdefault(cells["game"], {}).setdefault(cells["gaze"], []).append(group)
+        game = str(group.first.env_kwargs.get("game", "Pong"))
+        games.setdefault(game, {}).setdefault(_gaze(group), []).append(group)
     return games
 
 
@@ -173,11 +198,20 @@ def _interval(group: Group) -> tuple[float, float] | None:
     return (min(found), max(found)) if found else None
 
 
-def _old(groups: Sequence[Group], revisions: Sequence[str], what: str) -> list[str]:
-    """What was otherwise in trainings of `revisions`, as long as there are records of such."""
-    found = {record.revision for group in groups for record in group.records}
-    old = sorted({short_revision(r) for r in found if r.startswith(tuple(revisions))})
-    return [what.format(listed(old))] if old else []
+def _as_blind(games: Collection[str]) -> list[str]:
+    """That gazes cannot be compared in games where none of them is used."""
+    if not games:
+        return []
+    return [
+        f"In {listed(sorted(games))} every gaze scores as blind play does, so that nothing is said "
+        "of choosing glimpses there."
+    ]
+
+
+def _began_anew(group: Group) -> bool:
+    """Whether a gaze that moves was trained where it began anew at every cut."""
+    old = any(record.revision.startswith(GAZE_BEGAN_ANEW) for record in group.records)
+    return old and group.first.env_kwargs.get("look") != "static"
 
 
 def _catch(group: Group) -> dict[str, str]:
@@ -203,38 +237,47 @@ def _success(group: Group) -> dict[str, str]:
     }
 
 
-def _return(group: Group) -> dict[str, str]:
-    mean, interval = group.mean_return, _interval(group)
-    if interval is not None and interval[0] == interval[1]:
-        interval = None  # equal returns tell nothing of how far others may lie
+def _return(group: Group, blind: BlindLevels) -> dict[str, str]:
+    mean = group.mean_return
+    mark = " (as blind)" if as_blind(group, blind) else ""
     return {
-        "return": UNKNOWN if mean is None else digits(mean),
-        "interval": UNKNOWN if interval is None else " to ".join(map(digits, interval)),
+        "return": UNKNOWN if mean is None else f"{digits(mean)}{mark}",
+        "interval": interval_cell(_interval(group)),
     }
 
 
-def _game(group: Group) -> dict[str, str]:
-    kwargs = group.first.env_kwargs
-    rules = ("static", "random", "raster")
-    gaze = kwargs.get("look")
-    learned = "SUGARL" if group.first.config.get("sugarl_weight") else "learned"
+def _game(group: Group, blind: BlindLevels) -> dict[str, str]:
     return {
-        "game": str(kwargs.get("game", "Pong")),
-        "gaze": gaze if gaze in rules else learned,
+        "game": str(group.first.env_kwargs.get("game", "Pong")),
+        "gaze": _gaze(group),
         "actions": group.first.headline.actions,
-        **_return(group),
+        **_return(group, blind),
         **_steps(group),
     }
 
 
-def _bonus(group: Group) -> dict[str, str]:
+def _gaze(group: Group) -> str:
+    rules = ("static", "random", "raster")
+    learned = "SUGARL" if group.first.config.get("sugarl_weight") else "learned"
+    gaze = group.first.env_kwargs.get("look")
+    return f"{gaze if gaze in rules else learned}{', older' if _began_anew(group) else ''}"
+
+
+def _searched(group: Group) -> dict[str, str]:
     record = group.first
-    model = {"model": record.model.name, "bonus": bonus_of(record)}
-    if record.env_id == SEARCH:
-        return {**model, **_success(group)}
-    world = {"world": str(record.env_kwargs.get("world"))}
-    acted = {"actions": record.headline.actions}
-    return {**world, **model, **acted, **_return(group), **_steps(group)}
+    return {"model": record.model.name, "bonus": bonus_of(record), **_success(group)}
+
+
+def _grid(group: Group, blind: BlindLevels) -> dict[str, str]:
+    record = group.first
+    return {
+        "world": str(record.env_kwargs.get("world")),
+        "model": record.model.name,
+        "bonus": bonus_of(record),
+        "actions": record.headline.actions,
+        **_return(group, blind),
+        **_steps(group),
+    }
 
 
 def bonus_of(record: Record) -> str:

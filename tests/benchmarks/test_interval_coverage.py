@@ -14,17 +14,20 @@ from benchmarks.interval_coverage import (
     HIGHEST,
     IMAGES,
     INTERVALS,
+    LEARNED,
     LOWEST,
     Case,
     draw_correct,
     measure,
 )
+from glimpse_envs.evaluation.statistics import interquartile_mean
 from report.page import Places
 from report.pages.intervals import PAGE, publish
 
 ERROR = interval_coverage.ERROR
 TRUTHS = {
     "error": ("bootstrap_interval", ERROR),
+    "error, some fail": ("bootstrap_interval", ERROR),
     "error, by counts": ("bootstrap_interval_from_counts", ERROR),
     "difference": ("difference_interval", 0.0),
     "suite": ("stratified_interval", (LOWEST + HIGHEST) / 2),
@@ -39,6 +42,17 @@ def test_the_rates_of_seeds_have_the_mean_and_the_spread_of_their_case(spread: f
     assert rates.std() == pytest.approx(spread * chance, rel=0.05)
     # All seeds share the images, which are easier or harder than most by chance.
     assert rates.mean() == pytest.approx(ERROR, rel=0.1)
+
+
+@pytest.mark.parametrize(("failing", "truth"), [(0.1, 0.01), (0.4, 0.106), (0.8, 0.33)])
+def test_some_seeds_fail_and_the_truth_is_the_middle_half_of_very_many(
+    failing: float, truth: float
+) -> None:
+    case = Case("error, some fail", 4_000, LEARNED, failing=failing)
+    assert case.truth == pytest.approx(truth)
+    rates = 1 - draw_correct(np.random.default_rng(0), case)[0].mean(axis=1)
+    assert (rates > 0.2).mean() == pytest.approx(failing, abs=0.02)
+    assert interquartile_mean(rates) == pytest.approx(truth, rel=0.2)
 
 
 def test_images_are_hard_for_all_seeds_and_models() -> None:
@@ -78,8 +92,8 @@ def test_the_record_has_every_case_and_its_page(tmp_path: Path) -> None:
     assert [Case(**one["case"]) for one in record["coverages"]] == list(CASES)
     assert {case.interval for case in CASES} == set(INTERVALS)
     page = publish(Places(results=tmp_path)).texts[PAGE]
-    # A head and a rule for each of the four tables.
-    assert sum(line.startswith("|") for line in page.splitlines()) == len(CASES) + 8
+    # A head and a rule for each of the five tables.
+    assert sum(line.startswith("|") for line in page.splitlines()) == len(CASES) + 10
     assert "Not measured" in publish(Places(results=tmp_path / "none")).texts[PAGE]
 
 
@@ -94,7 +108,7 @@ def test_the_page_tells_what_covers_too_little(tmp_path: Path) -> None:
     told = [line for line in page.splitlines() if "Too little" in line]
     assert len(told) == 1
     assert "with 2 seeds at spread 6; 3 seeds at spread 6;" in told[0]
-    assert page.count("None covers too little.") == 3
+    assert page.count("None covers too little.") == 4
 
 
 def test_no_simulation_is_refused() -> None:

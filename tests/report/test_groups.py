@@ -12,14 +12,16 @@ from glimpse_envs.evaluation.record import Model, Record, Validation
 from glimpse_envs.evaluation.statistics import bootstrap_interval, wilson_interval
 from report.curves import curve_of, time_to
 from report.grouping import group_runs, tasks_of
-from report.groups import Group, compare
+from report.groups import BY_THE_WALL, Group, compare
 from report.kinds import KINDS, kind_of
+from report.unequal_trainings import unequal_trainings
 from tests.support.records import (
     ENV_ID,
     EPISODES,
     FULL_CONV,
     MODELS,
     RANDOM,
+    REINFORCE,
     SOFT_TILES,
     a_record,
     as_runs,
@@ -133,8 +135,39 @@ def test_few_seeds_or_episodes_make_no_claim(seeds: int, episodes: int) -> None:
 def test_one_slow_training_does_not_make_the_others_long(shortest: float, claims: bool) -> None:
     minutes = [20.0, *[shortest] * 4]
     group = the_group(*(a_record(seed=s, seconds=60 * m, cores=1) for s, m in enumerate(minutes)))
-    assert group.core_minutes > 8
+    assert group.core_minutes == shortest
     assert group.claims is claims
+
+
+def test_minutes_are_those_by_a_cores_own_clock_where_there_are_such() -> None:
+    wall, own = BY_THE_WALL[0] + "0" * 28, "0" * 40
+    trained = [(900.0, wall, "cpu"), (60.0, own, "cuda"), (300.0, own, "cpu")]
+    records = [
+        a_record(seed=seed, seconds=seconds, cores=1, revision=revision, config={"device": device})
+        for seed, (seconds, revision, device) in enumerate(trained)
+    ]
+    assert the_group(*records).minutes_cell == "5"
+    assert the_group(*records[:2]).minutes_cell == "15 (wall)"
+    assert the_group(records[1]).minutes_cell == "1 (GPU)"
+
+
+def test_what_else_than_sight_differs_between_trainings_is_told() -> None:
+    agent, soft = (
+        the_group(a_record(model, config={"optimizer": optimizer, "batch_size": batch, **more}))
+        for model, optimizer, batch, more in (
+            (REINFORCE, "muon", 256, {"curriculum": "threshold"}), (SOFT_TILES, "adam", 128, {}),
+        )
+    )  # fmt: skip
+    (told,) = unequal_trainings([agent, soft])
+    assert "Agents: Muon, batches of 256 and lengths by the curriculum *threshold*." in told
+    assert "everything: Adam, batches of 128 and lengths by the curriculum *uniform*." in told
+    other = the_group(a_record(config={"optimizer": "adam", "batch_size": 32}))
+    (told,) = unequal_trainings([agent, other, soft])
+    assert "Adam or Muon, batches of 32 to 256 and lengths by" in told
+    assert "*threshold* or *uniform*" in told
+    assert unequal_trainings([agent]) == []
+    like_soft = the_group(a_record(config={"optimizer": "adam", "batch_size": 128}))
+    assert unequal_trainings([like_soft, soft]) == []
 
 
 def test_a_reference_is_cleared_only_by_the_whole_interval() -> None:

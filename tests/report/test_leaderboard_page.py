@@ -58,10 +58,23 @@ def test_the_better_learner_comes_first_with_its_score_and_interval() -> None:
     first, second = section.splitlines()[4:6]
     score = stratified_mean([each[k : k + 3] for k in range(0, len(each), 3)])
     assert first.startswith(f"| PPO | 7 of 7 | 3 | {score:.3f} | 0.6")
-    assert second == "| A2C | 7 of 7 | 3 | 0.500 | 0.500 to 0.500 |"
+    assert second == "| A2C | 7 of 7 | 3 | 0.500 | 0.500 to 0.500 | 0.500 | 0 |"
     assert "## Memory" not in text
     assert FEW_SEEDS in text
-    assert "| A2C | 7 of 17 | 3 | — | — |" in text
+    assert "| A2C | 7 of 17 | 3 | — | — | — | — |" in text
+
+
+def test_tasks_that_are_nearly_done_are_counted_and_those_of_no_learner_named() -> None:
+    levels = [0.95, 0.95, 0.91, 0.5, 0.1, 0.1, 0.0]
+    runs = [a_run("A2C", task, level) for task, level in zip(PICTURES, levels, strict=True)]
+    text = leaderboard_page([*runs, a_run("PPO", PICTURES[4], 0.3)])
+    mean = sum(levels) / len(levels)
+    assert (
+        f"| A2C | 7 of 7 | 1 | {stratified_mean([[x] for x in levels]):.3f} | — | {mean:.3f} | 3"
+        in text
+    )
+    far = " and ".join(task.removeprefix("Glimpse/") for task in PICTURES[5:])
+    assert f"No learner passes 0.2 on {far}." in text
 
 
 def test_a_learner_without_all_tasks_has_no_score() -> None:

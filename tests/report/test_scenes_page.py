@@ -6,7 +6,7 @@ from pathlib import Path
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.records import write_record
 from report.page import Places
-from report.pages.scenes import FOLDER, HEADER, PAGE, publish
+from report.pages.scenes import FOLDER, HEADER, PAGE, SLOWER_CODE, publish
 from report.references.scenes import SCENE_REFERENCES
 from tests.support.records import FULL_STRONG, REINFORCE, a_record
 
@@ -79,6 +79,37 @@ def test_a_control_with_less_training_is_named(tmp_path: Path) -> None:
     write_record(a_record(REINFORCE, env_id=PAIR, seconds=1800.0), folder)
     write_record(a_record(control, env_id=PAIR, seconds=1800.0), folder)
     assert "Trained for less time" not in page_of(tmp_path)
+
+
+def test_an_oracle_that_errs_more_is_said_to_be_no_bound(tmp_path: Path) -> None:
+    folder = tmp_path / "results" / FOLDER
+    oracle = replace(REINFORCE, name="Reinforce LSTM, oracle glimpses", gaze="oracle")
+    write_record(a_record(REINFORCE, env_id=PAIR, error=3.0), folder)
+    write_record(a_record(oracle, env_id=PAIR, error=4.0), folder)
+    assert f"errs less than {oracle.name}: an oracle looks at" in page_of(tmp_path)
+    for record in folder.glob("*oracle*.json"):
+        record.unlink()
+    write_record(a_record(oracle, env_id=PAIR, error=2.0), folder)
+    assert "an oracle looks at" not in page_of(tmp_path)
+
+
+def test_seeds_of_unlike_numbers_of_episodes_show_their_range(tmp_path: Path) -> None:
+    folder = tmp_path / "results" / FOLDER
+    for seed, episodes in enumerate((1_000_000, 1_200_000)):
+        write_record(a_record(env_id=PAIR, seed=seed, episodes=episodes), folder)
+    assert cells_of(page_of(tmp_path), REINFORCE.name)["episodes"] == "1.1 M"
+    write_record(a_record(env_id=PAIR, seed=2, episodes=2_000_000), folder)
+    assert cells_of(page_of(tmp_path), REINFORCE.name)["episodes"] == "1.0 M to 2.0 M"
+
+
+def test_models_that_were_trained_by_slower_code_are_marked(tmp_path: Path) -> None:
+    folder = tmp_path / "results" / FOLDER
+    for revision, after in ((SLOWER_CODE[0] + "0" * 32, " (slower code)"), ("0" * 40, "")):
+        for model in (FULL_STRONG, REINFORCE):
+            write_record(a_record(model, env_id=PAIR, episodes=500_000, revision=revision), folder)
+        page = page_of(tmp_path)
+        assert cells_of(page, FULL_STRONG.name)["episodes"] == f"500 k{after}"
+        assert cells_of(page, REINFORCE.name)["episodes"] == "500 k", "agents are as fast"
 
 
 def test_returns_that_are_the_share_of_success_have_no_column(tmp_path: Path) -> None:

@@ -44,7 +44,8 @@ def test_stories_have_a_row_for_each_model_and_the_errors_of_longer_ones() -> No
     assert hard[4] == "0.50"
     assert hard[-1] == "50.2, 75.1"
     assert soft[-1] == "—, —"
-    assert (harder[4], harder[6]) == ("20.00", "7.2")
+    assert (harder[4], harder[6], harder[7]) == ("20.00", "0 of 1", "7.2")
+    assert hard[6] == "1 of 1"
 
 
 def test_kinds_of_questions_are_in_their_order_and_named() -> None:

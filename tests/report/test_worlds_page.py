@@ -1,13 +1,16 @@
 """The page of worlds says what the records do, and nothing without them."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from glimpse_envs.evaluation.record import Model, Record
 from glimpse_envs.suite import ATARI, MINIGRID
+from report.blind_levels import BlindLevel, BlindLevels, read_blind_levels
 from report.grouping import group_runs
 from report.page import Places
-from report.pages.worlds import GAZE_BEGAN_ANEW, ONE_CRITIC, worlds_page
+from report.pages.worlds import GAZE_BEGAN_ANEW, worlds_page
 from tests.support.records import a_record, as_runs
 
 PPO = Model("PPO LSTM, answer by reward", learns_from="reward")
@@ -21,8 +24,8 @@ def a_game(gaze: str, value: float, seed: int = 0, longest: int = 900) -> Record
     return a_record(PPO, score=score, env_id=ATARI, env_kwargs=kwargs, seed=seed, budget=longest)
 
 
-def page_of(*records: Record) -> str:
-    return worlds_page(group_runs(as_runs(records)), Places())
+def page_of(*records: Record, blind: BlindLevels | None = None) -> str:
+    return worlds_page(group_runs(as_runs(records)), Places(), blind or {})
 
 
 def test_games_are_told_apart_by_their_gaze() -> None:
@@ -157,27 +160,74 @@ def test_gazes_are_compared_where_their_trainings_are_alike() -> None:
     assert "In Pong the" not in both, "of several settings none speaks for the gaze"
 
 
-def test_a_gaze_that_began_anew_is_told_of_old_records_alone() -> None:
-    def page(revision: str) -> str:
-        kwargs = {"game": "Pong", "segment": 128}
-        return page_of(a_record(PPO, env_id=ATARI, env_kwargs=kwargs, revision=revision))
+def test_gazes_that_began_anew_in_training_are_marked_and_compared_with_none() -> None:
+    old = GAZE_BEGAN_ANEW[0] + "0" * 28
+    learned, static = a_game("learned", 5.0), a_game("static", 9.0)
+    text = page_of(replace(learned, revision=old), replace(static, revision=old))
+    assert "| Pong | learned, older | likeliest | 5 |" in text
+    assert "| Pong | static | likeliest | 9 |" in text, "its place was the same"
+    assert "the gaze began anew" in text
+    assert "the learned gaze scored" not in text
+    text = page_of(learned, replace(static, revision=old))
+    assert "the gaze began anew" not in text
+    assert "In Pong the learned gaze scored less than the static one by 4" in text
 
-    assert "gaze began anew" in page(GAZE_BEGAN_ANEW[0] + "0" * 28)
-    assert "gaze began anew" not in page("0" * 40)
+
+PONG = [BlindLevel("random acts", 30, -20.0, (-21.0, -19.0)), BlindLevel("always UP", 10, -9, None)]
 
 
-def test_bonuses_with_the_critic_of_the_rewards_are_told_of_old_records_alone() -> None:
-    def page(revision: str, **config: Any) -> str:
-        kwargs = {"world": "DoorKey-6x6"}
-        return page_of(
-            a_record(PPO, env_id=MINIGRID, env_kwargs=kwargs, revision=revision, config=config)
-        )
+def test_scores_without_looking_are_rows_and_what_is_no_higher_is_marked() -> None:
+    text = page_of(
+        a_game("learned", -3.0), a_game("random", -8.0), a_game("raster", -9.5),
+        blind={"Pong": PONG},
+    )  # fmt: skip
+    assert "| Pong | learned | likeliest | -3 | -4 to -2 |" in text
+    assert "| Pong | random | likeliest | -8 (as blind) | -9 to -7 |" in text
+    assert "| Pong | raster | likeliest | -9.5 (as blind) | -10.5 to -8.5 |" in text
+    link = "../results/benchmarks/blind_play.json"
+    row = "| Pong | none: random acts | — | -20 | -21 to -19 | — | — | — | — |"
+    assert f"{row} [30 episodes]({link}) |" in text
+    assert "| Pong | none: always UP | — | -9 | — |" in text
+    assert "In Pong the learned gaze scored more than the random one" in text
+    assert "as blind)" not in page_of(a_game("learned", -9.0)), "not measured"
 
-    old = ONE_CRITIC[0] + "0" * 28
-    curious = {"curiosity": "rnd", "curiosity_weight": 0.01}
-    assert "shared the critic of the rewards" in page(old, **curious)
-    assert "shared the critic" not in page("0" * 40, **curious)
-    assert "shared the critic" not in page(old)
+
+def test_nothing_is_said_of_gazes_that_all_play_as_if_blind() -> None:
+    games = a_game("learned", -9.0), a_game("static", -19.0)
+    text = page_of(*games, blind={"Pong": PONG})
+    assert "In Pong every gaze scores as blind play does" in text
+    assert "the learned gaze scored" not in text
+    assert "the learned gaze scored" in page_of(*games)
+
+
+def test_several_seeds_play_as_if_blind_if_the_worst_does() -> None:
+    def page(worst: float) -> str:
+        return page_of(a_game("static", worst), a_game("static", 4.0, seed=1), blind={"Pong": PONG})
+
+    assert "(as blind)" in page(-9.0)
+    assert "(as blind)" not in page(-8.9)
+
+
+def test_of_one_act_for_ever_the_best_is_read(tmp_path: Path) -> None:
+    def played(acts: str, mean: float, **kwargs: Any) -> dict[str, Any]:
+        return {
+            "env_kwargs": kwargs, "acts": acts, "episodes": 10, "mean_return": mean,
+            "return_interval": [mean - 1, mean + 1],
+        }  # fmt: skip
+
+    plays = [
+        played("random", 1.0, game="Pong"), played("UP", 5.0, game="Pong"),
+        played("DOWN", 2.0, game="Pong"), played("random", 0.1, world="Empty-5x5", tile=4),
+    ]  # fmt: skip
+    assert read_blind_levels(tmp_path) == {}
+    (tmp_path / "blind_play.json").write_text(json.dumps({"plays": plays}))
+    assert read_blind_levels(tmp_path) == {
+        "Pong": [
+            BlindLevel("random acts", 10, 1.0, (0.0, 2.0)),
+            BlindLevel("always UP", 10, 5.0, (4.0, 6.0)),
+        ],
+        "Empty-5x5": [BlindLevel("random acts", 10, 0.1, (-0.9, 1.1))],
+    }
 
 
 def test_equal_times_are_said_to_be_unequal_episodes() -> None:

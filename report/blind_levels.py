@@ -1,0 +1,102 @@
+"""What worlds return to an agent that sees nothing: the record of `benchmarks.blind_play`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from report.benchmark_records import read_benchmark
+from report.groups import Group
+from report.markdown import UNKNOWN, digits
+
+RECORD = "blind_play.json"
+RANDOM = "random"
+
+
+class BlindLevel(NamedTuple):
+    """A world's score without looking."""
+
+    acts: str
+    """In words."""
+    episodes: int
+    mean_return: float
+    interval: tuple[float, float] | None
+    """Student's, of 95 %."""
+
+
+BlindLevels = Mapping[str, Sequence[BlindLevel]]
+"""World's name -> its scores without looking."""
+
+
+def read_blind_levels(folder: Path) -> dict[str, list[BlindLevel]]:
+    """World's name -> its score by random acts, and by the best act of all that were taken for
+    ever; nothing where there is no record.
+
+    Raises:
+        ReportError: the record is damaged.
+    """
+    record = read_benchmark(folder / RECORD)
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for played in [] if record is None else record["plays"]:
+        found.setdefault(world_of(played["env_kwargs"]), []).append(played)
+    return {world: _random_and_best(plays) for world, plays in found.items()}
+
+
+def world_of(env_kwargs: Mapping[str, Any]) -> str:
+    """The name of a game or grid."""
+    return str(env_kwargs.get("game") or env_kwargs.get("world"))
+
+
+def as_blind(group: Group, blind: BlindLevels) -> bool:
+    """Whether the score of a group is no higher than the best one of blind play in its world, as
+    far as the interval over its episodes or seeds tells; False where that is not known."""
+    levels = blind.get(world_of(group.first.env_kwargs), ())
+    means = [r.headline.mean_return for r in group.records if r.headline.mean_return is not None]
+    if not means or not levels:
+        return False
+    interval = group.first.headline.return_interval if group.seeds == 1 else None
+    low = min(means) if interval is None else interval[0]
+    return low <= max(level.mean_return for level in levels)
+
+
+def row_of_level(world: str, level: BlindLevel, heads: Sequence[str], link: str) -> dict[str, str]:
+    """The row of a way to act without looking in a table whose first column are the worlds.
+
+    Args:
+        heads: of the table.
+        link: to the record.
+    """
+    without = f"none: {level.acts}"
+    known = {
+        heads[0]: world,
+        "gaze": without,
+        "model": without,
+        "bonus": "",
+        "return": digits(level.mean_return),
+        "interval": interval_cell(level.interval),
+        "records": f"[{level.episodes} episodes]({link})",
+    }
+    return {head: known.get(head, UNKNOWN) for head in heads}
+
+
+def interval_cell(interval: tuple[float, float] | None) -> str:
+    """The interval of a mean return; equal returns tell nothing of how far others may lie."""
+    if interval is None or interval[0] == interval[1]:
+        return UNKNOWN
+    return " to ".join(map(digits, interval))
+
+
+def _random_and_best(plays: Sequence[Mapping[str, Any]]) -> list[BlindLevel]:
+    by_chance = [play for play in plays if play["acts"] == RANDOM]
+    others = [play for play in plays if play["acts"] != RANDOM]
+    best = sorted(others, key=lambda play: play["mean_return"])[-1:]
+    return [
+        BlindLevel(
+            "random acts" if play["acts"] == RANDOM else f"always {play['acts']}",
+            play["episodes"],
+            play["mean_return"],
+            None if play["return_interval"] is None else tuple(play["return_interval"]),
+        )
+        for play in [*by_chance, *best]
+    ]
