@@ -86,6 +86,17 @@ class ScalingPoint:
 
 
 @dataclass(frozen=True)
+class DenseSums:
+    """What the agent's sensor would take to sum scenes that are nowhere black."""
+
+    __pydantic_config__ = STRICT
+
+    side: Number
+    milliseconds: Amount
+    """Of one core, a scene."""
+
+
+@dataclass(frozen=True)
 class Scaling:
     """All that was measured in one run."""
 
@@ -100,6 +111,7 @@ class Scaling:
     hardware: str
     revision: str
     points: tuple[ScalingPoint, ...]
+    dense_sums: tuple[DenseSums, ...] = ()
 
     @property
     def models(self) -> list[str]:

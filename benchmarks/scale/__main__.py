@@ -27,7 +27,7 @@ from agents.training.config import TrainingConfig
 from agents.training.host import settle_host
 from agents.training.precision import UsedPrecision, autocast, fastest_precision
 from benchmarks.comparison.contenders import ALGORITHMS, CONTENDERS, Contender
-from benchmarks.scale.part_times import TimedModel, best_times, make_timed
+from benchmarks.scale.part_times import TimedModel, best_times, make_timed, time_dense_sums
 from benchmarks.tables.scenes import FAR_GAZE
 from benchmarks.whole_runs import train_to_end
 from glimpse_envs.episodes.lookup import spec_of
@@ -37,6 +37,7 @@ from glimpse_envs.evaluation.records import read_records, write_record
 from glimpse_envs.vision.sensors.retina import far_scales
 from report.figures.scaling import draw_scaling
 from report.scaling import (
+    DenseSums,
     Milliseconds,
     ModelName,
     Scaling,
@@ -66,6 +67,8 @@ MODELS: dict[ModelName, ScaledModel] = {
     "full_strong": ScaledModel(Contender("full_view", _FULL), 2**23),
     "full_conv": ScaledModel(Contender("full_view", {**_FULL, "kind": "conv"}), 2**23),
 }
+DENSE_SCENES = 16
+"""Scenes without a black pixel that are summed at once."""
 MODEL_NAMES: tuple[ModelName, ...] = get_args(ModelName)
 Case = tuple[int, ModelName]
 """A side in pixels, and the model at it."""
@@ -189,6 +192,7 @@ def measure(scaling: ScalingConfig) -> Scaling:
     cases = sorted(points, key=lambda case: (case[0], MODEL_NAMES.index(case[1])))
     print("timing inference and updates, by turns ...")
     times = time_models(scaling, cases)
+    sides = sorted({side for side, _ in cases})
     return Scaling(
         env_id=scaling.env_id,
         minutes=scaling.minutes,
@@ -199,6 +203,9 @@ def measure(scaling: ScalingConfig) -> Scaling:
         points=tuple(
             replace(points[case], inference=inference, update=update)
             for case, (inference, update) in zip(cases, times, strict=True)
+        ),
+        dense_sums=tuple(
+            DenseSums(side, time_dense_sums(side, DENSE_SCENES, scaling.repeats)) for side in sides
         ),
     )
 

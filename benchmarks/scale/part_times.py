@@ -24,6 +24,7 @@ from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowCon
 from baselines.setting import Setting
 from benchmarks.comparison.contenders import ALGORITHMS
 from glimpse_envs.episodes.description import task_of
+from glimpse_envs.vision.sensors.retina import Retina
 from report.scaling import Milliseconds
 
 P = ParamSpec("P")
@@ -159,6 +160,28 @@ class TimedModel:
 
     def close(self) -> None:
         self.learner.close()
+
+
+def time_dense_sums(side: int, scenes: int, repeats: int) -> float:
+    """Milliseconds a scene that the agent's retina sums over scenes without a black pixel, the best
+    of `repeats`. The suite's are black but for their pieces, and large ones are summed there alone.
+
+    Args:
+        side: of the scenes in pixels.
+        scenes: summed at once.
+    """
+    retina = Retina((1, side, side), glimpse_size=12, scales=None)
+    canvas, sums = retina.allocate(scenes, np.uint8)
+    random = np.random.default_rng(0)
+    canvas[..., 1:-1, 1:-1] = random.integers(1, 256, (scenes, 1, side, side), np.uint8)
+    which = np.arange(scenes)
+    retina.sum_scenes(canvas, sums, which)  # compiled, and its memory fetched
+    taken = []
+    for _ in range(repeats):
+        started = time.thread_time()
+        retina.sum_scenes(canvas, sums, which)
+        taken.append(time.thread_time() - started)
+    return 1e3 * min(taken) / scenes
 
 
 def make_timed(algorithm: str, config: TrainingConfig) -> TimedModel:

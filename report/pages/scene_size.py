@@ -37,7 +37,12 @@ def scaling_blocks(scaling: Scaling | None) -> list[str]:
     if scaling is None:
         return [*begin, f"Not measured yet: {SCALE}."]
     own_names = {model: model for model in scaling.models}
-    found = [*_beside_rivals(scaling), _chance(scaling), _unmeasured(scaling, own_names)]
+    found = [
+        *_beside_rivals(scaling),
+        _dense(scaling),
+        _chance(scaling),
+        _unmeasured(scaling, own_names),
+    ]
     return [
         *begin,
         f"`{scaling.env_id}`, products in {scaling.precision}, "
@@ -110,6 +115,26 @@ def _beside(scaling: Scaling, rival: ModelName) -> str:
     return f"After the same time of training {listed(errors)}. {costs}" if errors else costs
 
 
+def _dense(scaling: Scaling) -> str:
+    """What costs would be of scenes that are not mostly black, at the largest side."""
+    side = max(point.side for point in scaling.points)
+    at_side = {point.contender: point for point in scaling.points if point.side == side}
+    sums = {each.side: each.milliseconds for each in scaling.dense_sums}
+    if side not in sums or "reinforce" not in at_side:
+        return ""
+    hard = at_side.pop("reinforce").inference.total + sums[side]
+    others = [
+        f"the {IN_WORDS[name]} {digits(point.inference.total / hard, 2)} times as much"
+        for name, point in at_side.items()
+    ]
+    return (
+        "These scenes are black but for their pieces, and the agent's sensor sums large ones there "
+        f"alone. A scene of {_pixels([side])} that is nowhere black would take it up to "
+        f"{digits(sums[side], 2)} ms more"
+        + (f", and would cost {listed(others)} as the agent." if others else ".")
+    )
+
+
 def _pixels(sides: Sequence[float]) -> str:
     """Sides in words: "60 and 1,920 pixels"."""
     return f"{listed([f'{side:,}' for side in sides])} pixels"
@@ -149,6 +174,7 @@ def scaling_in_short(scaling: Scaling | None) -> str:
     named = listed([f'{words} "{model}"' for model, words in called.items()])
     found = [
         *_beside_rivals(scaling),
+        _dense(scaling),
         training,
         _unmeasured(scaling, called),
         f"Other tables call {named}. [Costs by part]({PLACE}).",

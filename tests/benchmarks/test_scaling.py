@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
 import pytest
 import torch
 from gymnasium.vector import VectorEnv
@@ -37,11 +38,13 @@ from benchmarks.scale.part_times import (
     TimedWindow,
     best_times,
     make_timed,
+    time_dense_sums,
 )
 from benchmarks.tables.scenes import FAR_GAZE
 from benchmarks.tables.table import preset
 from glimpse_envs.evaluation.provenance import hardware
 from glimpse_envs.evaluation.run_errors import RunError
+from glimpse_envs.vision.sensors.retina import Retina
 from report.scaling import Milliseconds, ModelName, read_scaling, write_scaling
 from tests.support.scaling import a_scaling
 from tests.support.tiny import tiny_config, tiny_network
@@ -197,6 +200,20 @@ def test_each_parts_best_burst_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     model.close()
 
 
+def test_scenes_that_are_nowhere_black_are_summed_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    summed = []
+
+    def seen(self: Retina, canvas: np.ndarray, sums: np.ndarray, which: np.ndarray) -> None:
+        summed.append((canvas.shape, int(canvas[..., 1:-1, 1:-1].min()), list(which)))
+        wait(0.01)
+
+    monkeypatch.setattr(Retina, "sum_scenes", seen)
+    assert time_dense_sums(64, 5, 3) >= 10 / 5
+    assert summed == [((5, 1, 66, 66), 1, [0, 1, 2, 3, 4])] * 4
+
+
 # The command
 
 
@@ -272,6 +289,7 @@ def test_the_command_measures_trains_scores_and_keeps_what_is_done(
         assert point.multiply_adds > 5e4
         assert point.interval_percent[0] <= point.error_percent <= point.interval_percent[1]
     assert first.points[3].inference.reading == 0.0
+    assert [each.side for each in first.dense_sums] == [32]
     assert (tmp_path / "runs" / "scaling.png").exists()
     assert "| 32 | Full view strong |" in capsys.readouterr().out
 

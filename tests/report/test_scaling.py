@@ -12,6 +12,7 @@ from glimpse_envs.evaluation.records import RecordError
 from report.figures import scaling as scaling_plot
 from report.pages.scene_size import scaling_blocks, scaling_in_short
 from report.scaling import (
+    DenseSums,
     extremes_table,
     read_scaling,
     scaling_table,
@@ -158,6 +159,16 @@ def test_it_is_told_which_errs_less_where_and_what_each_costs() -> None:
     ) in told
     alone = tuple(point for point in points if point.contender != "full_strong")
     assert "costs the deep full view" not in scaling_in_short(replace(even, points=alone))
+
+
+def test_what_scenes_that_are_nowhere_black_would_cost_is_told() -> None:
+    even = a_scaling()
+    assert "nowhere black" not in scaling_in_short(even), "not measured"
+    dense = replace(even, dense_sums=(DenseSums(60, 0.1), DenseSums(960, 2.67)))
+    hard = 0.01 * 256 + 0.02 + 0.3 + 2.67
+    for told in (scaling_in_short(dense), "\n".join(scaling_blocks(dense))):
+        assert "A scene of 960 pixels that is nowhere black would take it up to 2.7 ms" in told
+        assert f"the deep full view {(0.01 * 256 + 256) / hard:.0f} times as much as" in told
 
 
 def test_it_is_told_between_which_sides_costs_cross() -> None:
