@@ -12,13 +12,12 @@ From a script: `train_agent("reinforce", ReinforceConfig(...), "runs/mine")`.
 from pathlib import Path
 
 from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
-from agents.algorithms.algorithm import Algorithm
+from agents.algorithms.algorithm import Algorithm, find_algorithm
 from agents.algorithms.exact import Exact, ExactConfig
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.algorithms.straight_through import StraightThrough, StraightThroughConfig
 from agents.presets import PRESETS
 from agents.train_command import run_main
-from agents.train_settings import named_algorithm
 from agents.training.config import TrainingConfig
 from agents.training.resuming import resume_command
 from glimpse_envs.evaluation.runs import Run
@@ -49,7 +48,7 @@ def train_agent(
     Raises:
         ValueError: the algorithm is not known, or the config belongs to another.
     """
-    row = named_algorithm(algorithm, ALGORITHMS)
+    row = find_algorithm(algorithm, ALGORITHMS)
     if not isinstance(config, row.config):
         raise ValueError(f"{algorithm} takes a {row.config.__name__}, not {type(config).__name__}")
     return row.train(

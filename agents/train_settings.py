@@ -17,13 +17,6 @@ from glimpse_envs.evaluation.trust import check_code, check_trusted
 Presets = Mapping[str, Sequence[Any]]
 """Name -> configs, one an algorithm; the first is the default."""
 
-_NAMED_HERE = {
-    "a2c": "A2C is actor_critic (python -m agents.train actor_critic)",
-    "ppo": "PPO is actor_critic with several epochs and minibatches "
-    "(python -m agents.train actor_critic --epochs 4 --minibatches 4)",
-}
-"""Algorithms that go by another name here."""
-
 
 @dataclass(frozen=True)
 class EarlyOptions:
@@ -98,7 +91,7 @@ def config_to_start_from(
     if given.preset is not None and given.from_record is not None:
         raise ValueError("--preset and --from-record are both given: give one")
     if name is not None:
-        named_algorithm(name, algorithms)
+        find_algorithm(name, algorithms)
     if given.from_record is not None:
         found = _config_of_record(module, name, algorithms, given.from_record)
         return found, f"--from-record {given.from_record}"
@@ -116,23 +109,6 @@ def config_to_start_from(
         absent = f"there is no run in {given.run} to resume; to begin one, " if wanted else ""
         raise ValueError(f"{absent}name an algorithm first, one of {', '.join(algorithms)}")
     return find_algorithm(name, algorithms).config(), None
-
-
-def named_algorithm(name: str, algorithms: Mapping[str, Trainable]) -> Trainable:
-    """An algorithm that a user names; see `find_algorithm`.
-
-    Raises:
-        ValueError: there is no such algorithm; the message says by what name A2C and PPO go here.
-    """
-    try:
-        return find_algorithm(name, algorithms)
-    except ValueError as error:
-        if name not in _NAMED_HERE:
-            raise
-        raise ValueError(
-            f"{error}. {_NAMED_HERE[name]}; that of Stable-Baselines3 is "
-            f"python -m agents.sb3 {name}"
-        ) from error
 
 
 def _config_of_record(

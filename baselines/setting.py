@@ -1,17 +1,15 @@
 """What one environment hides and asks, read from its description."""
 
-from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
 from glimpse_envs.core.arguments import naming_environment
 from glimpse_envs.core.arrays import Floats, Ints
 from glimpse_envs.core.picture_view import PictureView
-from glimpse_envs.episodes.description import Description, describe
+from glimpse_envs.episodes.description import Description, describe_id
 from glimpse_envs.episodes.lookup import full_view
 
 CELL = 8
@@ -251,6 +249,4 @@ def _sequence(env_id: str, env_kwargs: dict[str, Any], whole: Description) -> Se
 
 def _describe(env_id: str, env_kwargs: dict[str, Any]) -> Description:
     with naming_environment(env_id, env_kwargs):
-        env = gym.make(env_id, **env_kwargs)
-    with closing(env):
-        return describe(env)
+        return describe_id(env_id, env_kwargs)

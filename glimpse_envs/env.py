@@ -127,7 +127,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         self._display = Display(self.task, render_mode, reveal, render_height)
         self._identity = {"task": digest(task), **digests_of(parameters, kwargs)}
         self._identity |= {name: digest(value) for name, value in self.task.identity().items()}
-        self.num_envs, self.copies, self.num_groups = num_envs, copies, num_envs // copies
+        self.num_envs, self.copies = num_envs, copies
         self.render_mode = render_mode
         self.metadata = {
             "render_modes": list(RENDER_MODES),
@@ -183,7 +183,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
     @property
     def ended(self) -> Bools:
         """(n,) whether a row has no episode under way: it has ended, or there was no reset yet."""
-        return self._episodes.clock.ended
+        return self._episodes.ended
 
     # --- reset -------------------------------------------------------------------------------
 
@@ -231,17 +231,9 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
             gymnasium.error.ResetNeeded: before the first reset, or when `autoreset_mode` is
                 "Disabled" and a row has ended.
         """
-        return self.step_checked(self.checked(actions))
-
-    def checked(self, actions: Any) -> Arrays:
-        """Return valid `actions`, name -> (n, ...), as float64 or int64 arrays. Those of rows that
-        have ended are ignored, and may be any.
-
-        Raises:
-            ValueError: see `step`.
-        """
-        ended = self.ended & self._episodes.started
-        return checked_but_of(ended, self._as_valid, actions, self.single_action_space)
+        ignored = self.ended & self._episodes.started
+        space = self.single_action_space
+        return self.step_checked(checked_but_of(ignored, self._as_valid, actions, space))
 
     def _as_valid(self, actions: Any) -> Arrays:
         if self.flat_actions is not None:
@@ -249,7 +241,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         return self._checker(actions)
 
     def step_checked(self, actions: Arrays) -> tuple[Any, Floats, Bools, Bools, Info]:
-        """`step` with actions that `checked` returned.
+        """`step` with valid actions, name -> (n, ...), as float64 or int64 arrays.
 
         Raises:
             gymnasium.error.ResetNeeded: before the first `reset`, or with `DISABLED` autoreset
@@ -258,12 +250,11 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         episodes = self._episodes
         if not episodes.started:
             raise gym.error.ResetNeeded("call reset() before the first step()")
-        clock = episodes.clock
-        idle = clock.ended.any()
+        idle = episodes.ended.any()
         if idle and self.autoreset_mode is AutoresetMode.DISABLED:
             self._refuse_ended(episodes.rows_of(episodes.ended_groups()))
-        acting = np.flatnonzero(~clock.ended) if idle else episodes.rows
-        waiting = clock.ended.copy()
+        acting = np.flatnonzero(~episodes.ended) if idle else episodes.rows
+        waiting = episodes.ended.copy()
         rewards = np.zeros(self.num_envs)
         infos: Info = {}
         fresh = None  # rows that are dealt anew in the same step that ended them
@@ -272,7 +263,8 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         dealt = episodes.ended_groups() if idle else None
         outcome, ending = episodes.act(acting, actions)
         rewards[acting] = outcome.reward
-        terminated, truncated = clock.ends()
+        terminated = episodes.ended & ~episodes.truncated
+        truncated = episodes.truncated.copy()
         if dealt is not None and len(dealt):
             begun = episodes.deal(dealt)
             terminated[begun] = truncated[begun] = waiting[begun] = False
@@ -298,8 +290,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
 
     def _refresh(self) -> None:
         """Update the window, if there is one."""
-        clock = self._episodes.clock
-        self._display.refresh(clock.taken, clock.ended)
+        self._display.refresh(self._episodes.taken, self._episodes.ended)
 
     def _observe(self, check: bool = False) -> Any:
         return self._shown(self._episodes.rows, self._episodes.remaining(), check)
@@ -368,8 +359,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         """
         if self.render_mode is not None and not self._episodes.started:
             raise gym.error.ResetNeeded("call reset() before render()")
-        clock = self._episodes.clock
-        return self._display.frames(clock.taken, clock.ended)
+        return self._display.frames(self._episodes.taken, self._episodes.ended)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the window of the "human" mode."""

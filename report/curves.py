@@ -24,9 +24,9 @@ class Point:
 
 
 def curve_of(group: Group) -> list[Point]:
-    """A mean over the seeds at as many points as all have; empty where not followed. These are the
-    first ones; but the last ones where each is at twice the time of the one before it and none
-    stops early, since one long update at the start may pass two points at once."""
+    """The mean over the seeds at as many validations as all have; empty where none was recorded.
+    Curves are aligned at their first validation, or at their last where validations double in time
+    and no run stops early, because one long first update may pass two of them."""
     curves = [
         [point for point in record.curve if point.success is not None]
         for record in group.records

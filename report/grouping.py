@@ -203,8 +203,8 @@ def _settings(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def _told_alike(runs: Sequence[Run], settings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """`settings`, where a run that was trained for the episodes which others, of other seeds, saw
-    in their minutes has those of the others."""
+    """`settings`, but a run that was trained for a number of episodes has those of the runs that it
+    repeats: those of other seeds that saw as many episodes in their minutes."""
 
     def key(run: Run, told: dict[str, Any], episodes: int) -> str:
         rest = {name: value for name, value in told.items() if name not in _LENGTHS}

@@ -19,7 +19,8 @@ import torch
 from torch import Tensor
 
 from agents.algorithms.curiosity import Curiosity, Kind
-from agents.algorithms.estimates import Estimates, decided_where, effective_choices, estimate
+from agents.algorithms.estimates import Estimates, decided_where, estimate
+from agents.algorithms.look_rewards import effective_choices
 from agents.algorithms.policy_gradient import (
     PolicyGradientConfig,
     PolicyGradientLearner,
@@ -184,7 +185,7 @@ class ActorCritic(PolicyGradientLearner):
                 drop_ended=self.scanner is None,
                 generator=self.generator,
             )
-        played = self.noted(played)
+        played = self.record_batch(played)
         bonuses = None if self.curiosity is None else self.curiosity.bonuses(played)
         penalties = None if self.sensorimotor is None else self.sensorimotor.penalties(played)
         estimates = estimate(played, config, bonuses, penalties)

@@ -13,6 +13,13 @@ from glimpse_envs.core.classes import find_instance
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.runs import Run
 
+_NAMED_HERE = {
+    "a2c": "A2C is actor_critic (python -m agents.train actor_critic)",
+    "ppo": "PPO is actor_critic with several epochs and minibatches "
+    "(python -m agents.train actor_critic --epochs 4 --minibatches 4)",
+}
+"""Algorithms that go by another name here."""
+
 
 class Trainable(Protocol):
     """An algorithm, as the command line uses it: its config's class, and `train`."""
@@ -41,9 +48,17 @@ def find_algorithm(name: str, known: Mapping[str, Trainable]) -> Trainable:
     whose config's `algorithm` is that very name, by which runs and records find it again.
 
     Raises:
-        ValueError: there is no such algorithm.
+        ValueError: there is no such algorithm; the message says by what name A2C and PPO go here.
     """
-    found = find_instance("algorithm", name, Algorithm, known)
+    try:
+        found = find_instance("algorithm", name, Algorithm, known)
+    except ValueError as error:
+        if name not in _NAMED_HERE:
+            raise
+        raise ValueError(
+            f"{error}. {_NAMED_HERE[name]}; that of Stable-Baselines3 is "
+            f"python -m agents.sb3 {name}"
+        ) from error
     if found.config.algorithm != name:
         raise ValueError(
             f"algorithm {name!r}: {found.config.__name__}.algorithm is "

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from agents.algorithms.curiosity import INNER_DISCOUNT, Bonuses
-from agents.algorithms.look_rewards import learning_signal
+from agents.algorithms.look_rewards import effective_choices, learning_signal
 from agents.algorithms.returns import gae, n_step_returns, returns_to_go, standardise
 from agents.episodes.trajectory import Trajectory
 
@@ -85,13 +85,6 @@ def _advantages(
         return advantages, advantages + values
     returns = n_step_returns(signal, values, alive, config.n_steps, discount)
     return (returns - values) * alive, returns
-
-
-def effective_choices(trajectory: Trajectory, config: ActorCriticConfig) -> dict[str, Tensor]:
-    """Where each choice that is learned by reward had an effect: name -> (T, B) bool."""
-    return trajectory.effective(
-        looks_learned=config.gaze == "learned", taught=config.answer_by == "reward"
-    )
 
 
 def decided_where(effective: dict[str, Tensor], like: Tensor) -> Tensor:

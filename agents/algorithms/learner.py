@@ -119,10 +119,11 @@ class GradientLearner(ABC):
         """The environment as one of this project; None where it is foreign."""
         return self.batches[0] if self.batches else None
 
-    def noted(self, played: Trajectory) -> Trajectory:
-        """Note the episodes of an update, record success by level, for the curriculum if there is
-        one, and return them. All have failed where a foreign world tells of no success, but has
-        told of some before: many worlds tell of it only where there is any."""
+    def record_batch(self, played: Trajectory) -> Trajectory:
+        """Keep an update's observations and rewards for messages of errors, record success by level
+        for the curriculum, and return the episodes. In a foreign world that has reported success
+        before, episodes without a report have failed: many worlds report it only when it occurs.
+        """
         self.given = played.observations, played.rewards
         if self.batch is None:
             self.tells_success = self.tells_success or anywhere(played.success is not None)

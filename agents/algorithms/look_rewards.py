@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from agents.algorithms.policy_gradient import PolicyGradientConfig
 
 
+def effective_choices(trajectory: Trajectory, config: PolicyGradientConfig) -> dict[str, Tensor]:
+    """Where each choice that is learned by reward had an effect: name -> (T, B) bool."""
+    return trajectory.effective(
+        looks_learned=config.gaze == "learned", taught=config.answer_by == "reward"
+    )
+
+
 def learning_signal(
     trajectory: Trajectory,
     log_likelihood: Tensor,

@@ -6,6 +6,7 @@ from the reward alone (`answer_by="reward"`); looks always by the score function
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import torch
@@ -18,7 +19,7 @@ from agents.episodes.trajectory import Observation, Trajectory
 from agents.policy.cells import CellsHead
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from agents.policy.heads import GaussianHead, LogMoveHead
-from agents.policy.making import policy_maker
+from agents.policy.making import policy_from
 from agents.policy.words import WordsHead
 from agents.scoring.scanners import SCANNERS, Scanner
 from agents.training.checks import (
@@ -139,7 +140,7 @@ class PolicyGradientLearner(GradientLearner):
         if not learned:
             self.scanner = SCANNERS[config.gaze](envs[0], config.seed)
             self.scanner.share = rank(), processes()
-        super().__init__(config, envs, policy_maker(config.network))
+        super().__init__(config, envs, partial(policy_from, config.network))
         try:
             self._check_look_std()
             self._check_signals()

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor
 
-from agents.algorithms.look_rewards import learning_signal
+from agents.algorithms.look_rewards import effective_choices, learning_signal
 from agents.algorithms.policy_gradient import (
     PolicyGradientConfig,
     PolicyGradientLearner,
@@ -55,7 +55,6 @@ Baseline = Callable[[Tensor], Tensor]
 def episode_losses(
     trajectory: Trajectory,
     config: PolicyGradientConfig,
-    looks_learned: bool = True,
     baseline: Baseline | None = None,
 ) -> dict[str, Tensor]:
     """The losses of each episode, name -> (B,); their weighted sum is what is minimised.
@@ -70,9 +69,7 @@ def episode_losses(
     signal = learning_signal(trajectory, log_likelihood, config)
     returns = returns_to_go(trajectory.rewards_to_the_end(signal, discount=1.0))
     advantages = (returns - (values if baseline is None else baseline(returns))).detach()
-    effective = trajectory.effective(
-        looks_learned=looks_learned, taught=config.answer_by == "reward"
-    )
+    effective = effective_choices(trajectory, config)
     return {
         "policy": -(trajectory.joint("log_prob", effective) * advantages).sum(dim=0),
         **answer_losses(trajectory, log_likelihood, config),
@@ -182,10 +179,8 @@ class Reinforce(PolicyGradientLearner):
             drop_ended=self.scanner is None,
             generator=self.generator,
         )
-        trajectory = self.noted(played)
-        losses = episode_losses(
-            trajectory, config, looks_learned=self.scanner is None, baseline=self.baseline
-        )
+        trajectory = self.record_batch(played)
+        losses = episode_losses(trajectory, config, baseline=self.baseline)
         if config.baseline != "learned":
             del losses["baseline"]  # the policy's value is not used
         means = {name: loss.mean() for name, loss in losses.items()}

@@ -5,11 +5,9 @@ one glimpse at a time. Training reads the scene at every tile, in the environmen
 privilege gives gradients of low variance.
 """
 
-from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-import gymnasium as gym
 import torch
 import tyro
 from torch import Tensor
@@ -21,13 +19,13 @@ from agents.episodes.environments import make_training_env
 from agents.episodes.trajectory import Observation
 from agents.policy.distributions import Categorical
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
-from agents.policy.making import policy_maker
+from agents.policy.making import policy_from
 from agents.policy.networks import NetworkConfig, TileNetworkOptions, core_name
 from agents.training.checks import check_finite
 from agents.training.command_line import without_options
 from agents.training.row_draws import draw_rows
 from glimpse_envs.core.picture_view import PictureView
-from glimpse_envs.episodes.description import Description, describe
+from glimpse_envs.episodes.description import Description, describe_id
 from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.evaluation.record import Model
 
@@ -140,13 +138,11 @@ class TileLearner(GradientLearner):
 
     def __init__(self, config: TileConfig) -> None:
         check_finite(config, "entropy_weight")
-        with closing(gym.make(config.env_id, **config.env_kwargs)) as seen:
-            glimpsed = describe(seen)
+        glimpsed = describe_id(config.env_id, config.env_kwargs)
         view = _checked_view(glimpsed, config)
         _check_answered_once(glimpsed, config)
         env = make_training_env(config, view="full")
-        make = policy_maker(config.network)
-        super().__init__(config, env, lambda _: make(glimpsed))
+        super().__init__(config, env, lambda _: policy_from(config.network, glimpsed))
         self.reader = TileReader(view).to(self.device)
         last, budget = glimpsed.answer_reward, glimpsed.budget
         assert last is not None
@@ -240,8 +236,7 @@ def _check_answered_once(glimpsed: Description, config: TileConfig) -> None:
     Raises:
         ValueError: the picture moves, is answered several times, or more is shown than glimpses.
     """
-    with closing(gym.make(config.env_id, **full_view(config.env_id, config.env_kwargs))) as env:
-        whole = describe(env)
+    whole = describe_id(config.env_id, full_view(config.env_id, config.env_kwargs))
     further = glimpsed.observation_space.spaces.keys() - {"glimpse", "location", "remaining"}
     steps = whole.budget
     if steps != 1 and whole.fixed_steps:

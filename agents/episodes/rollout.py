@@ -118,8 +118,8 @@ def encoded(
     observations: Sequence[Observation],
     at_once: int = ENCODED_AT_ONCE,
 ) -> Iterator[Tensor]:
-    """The codes (b, units) by `encode` of each step's observations, name -> (b, ...); where rows
-    are few, so many observations, of several steps, are encoded at once."""
+    """Yield the codes (b, units) by `encode` of each step's observations, name -> (b, ...). Where
+    rows are few, several steps are encoded together, `at_once` observations at a time."""
     rows = len(next(iter(observations[0].values())))
     steps = max(1, at_once // max(1, rows))  # another process may have all the rows
     for first in range(0, len(observations), steps):

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from agents.policy.context import ContextScores
-from agents.policy.context_part import context_shape
+from agents.policy.context import ContextScores, context_shape
 from agents.policy.distributions import Categorical, as_floats
-from agents.policy.glimpse_network import local_contrast
+from agents.policy.encoders import local_contrast
 from agents.policy.heads import Head, Observation
 from agents.policy.networks import NetworkConfig
 from agents.training.precision import wide

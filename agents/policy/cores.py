@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from agents.policy.context_part import is_shown
+from agents.policy.context import is_shown
 from agents.policy.core import Core, State
 from agents.policy.lstm_cell import lstm_cell
 from agents.policy.networks import NetworkConfig

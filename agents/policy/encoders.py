@@ -5,7 +5,6 @@ import torch
 from torch import Tensor, nn
 
 from agents.policy.networks import GLIMPSE_NETWORKS
-from agents.policy.picture_layout import channels_last
 from glimpse_envs.core.classes import find_class
 
 ATARI_SIDE = 36
@@ -100,3 +99,24 @@ def _atari(channels: int, side: int) -> nn.Sequential:
         nn.ReLU(),
         nn.Flatten(),
     )
+
+
+def channels_last(pictures: Tensor) -> Tensor:
+    """`pictures` (B, C, H, W) with each pixel's channels side by side in memory, as convolutions
+    are fastest, above all in training.
+
+    Torch takes pictures of one channel to lie so already and leaves their strides, by which the
+    layers that follow would lay their channels one after the other, and take longer.
+    """
+    rows, channels, height, width = pictures.shape
+    if channels == 1:
+        return pictures.contiguous().view(rows, height, width, 1).permute(0, 3, 1, 2)
+    return pictures.contiguous(memory_format=torch.channels_last)
+
+
+def local_contrast(seen: Tensor, axes: tuple[int, ...] = (-2, -1)) -> Tensor:
+    """`seen` (..., g, g) less its mean over the `axes` of a picture, divided by its standard
+    deviation; of the same shape."""
+    centred = seen - seen.mean(dim=axes, keepdim=True)
+    # The smallest step of a picture is of the order of 1 / 255; an even picture stays even.
+    return centred / (centred.square().mean(dim=axes, keepdim=True) + 1e-4).sqrt()

@@ -6,8 +6,8 @@ from gymnasium import spaces
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from agents.policy.context_part import REFUSED, context_shape
-from agents.policy.encoders import check_picture, make_encoder
+from agents.policy.context import REFUSED, context_shape
+from agents.policy.encoders import check_picture, local_contrast, make_encoder
 from agents.policy.glimpse_counts import COUNTS
 from agents.policy.networks import NetworkConfig
 
@@ -138,11 +138,3 @@ def _words_in(key: str, space: spaces.Space) -> int:
     if isinstance(space, spaces.Box | spaces.MultiBinary) and space.shape:
         return 0
     raise ValueError(f"observation[{key!r}] has the space {space}, which no encoder reads")
-
-
-def local_contrast(seen: Tensor, axes: tuple[int, ...] = (-2, -1)) -> Tensor:
-    """`seen` (..., g, g) less its mean over the `axes` of a picture, divided by its standard
-    deviation; of the same shape."""
-    centred = seen - seen.mean(dim=axes, keepdim=True)
-    # The smallest step of a picture is of the order of 1 / 255; an even picture stays even.
-    return centred / (centred.square().mean(dim=axes, keepdim=True) + 1e-4).sqrt()

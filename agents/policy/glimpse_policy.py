@@ -1,7 +1,6 @@
 """The policy of all agents: glimpse network, core and heads."""
 
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,8 +12,7 @@ from torch import Tensor, nn
 
 from agents.policy.blindness import Blindness
 from agents.policy.cells import CellsHead, make_cells_head
-from agents.policy.context import ContextScores
-from agents.policy.context_part import REFUSED, context_shape, without_context
+from agents.policy.context import REFUSED, ContextScores, context_shape, without_context
 from agents.policy.core import State
 from agents.policy.cores import DRAMCore, make_core
 from agents.policy.distributions import Distribution
@@ -30,7 +28,7 @@ from agents.training.resuming import config_from_json, setting_of
 from agents.training.transfers import to_device
 from glimpse_envs.core.misfits import check_batch
 from glimpse_envs.core.picture_view import PictureView
-from glimpse_envs.episodes.description import ACT, describe
+from glimpse_envs.episodes.description import ACT, describe_id
 from glimpse_envs.evaluation.outlook import Outlook
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.task import Component
@@ -275,13 +273,10 @@ class GlimpsePolicy(nn.Module, Policy):
             glimpse_envs.evaluation.run_errors.RunError: the run or its checkpoint is missing or
                 damaged.
         """
-        import gymnasium as gym
-
         saved, revision = setting_of(run, "network", dict), str(run.config.get("revision"))
         network = config_from_json(NetworkConfig, saved, f"{run.config_path}: network", revision)
         env_id, env_kwargs = setting_of(run, "env_id", str), setting_of(run, "env_kwargs", dict)
-        with closing(gym.make(env_id, **env_kwargs)) as env:
-            description = describe(env)
+        description = describe_id(env_id, env_kwargs)
         policy = cls(
             description.observation_space, description.components, network, description.picture_view
         )

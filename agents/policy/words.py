@@ -16,8 +16,7 @@ from gymnasium import spaces
 from torch import Tensor, nn
 
 from agents.policy.distributions import Categorical, Distribution
-from agents.policy.encoders import make_encoder
-from agents.policy.glimpse_network import local_contrast
+from agents.policy.encoders import local_contrast, make_encoder
 from agents.policy.heads import Head, Observation
 from agents.policy.networks import NetworkConfig
 from agents.training.precision import autocast, present_precision, wide
@@ -39,10 +38,10 @@ def join_words(others: Tensor, classes: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Words(Distribution):
-    """The next word. Few words name a class, and to read which one is dear, so it is read only in
-    the rows where it matters: of the likeliest word, where naming a class is likelier than each
-    other word; of a given word, where that names a class. On a GPU it is read in all rows: to count
-    them would mean to wait for it.
+    """The next word. Few words name a class, and reading which one is expensive, so it is read only
+    in the rows where it matters: for the likeliest word, where naming a class is likelier than each
+    other word; for a given word, where that names a class. On a GPU it is read in all rows, since
+    counting them would mean waiting for it.
 
     Args:
         others: (B, 1 + others) logits, the first of which is for naming a class.

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.report.trace import Trace
-from agents.report.training_length import training_length, what_is_left
+from agents.training.training_length import training_length, what_is_left
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.runs import Run
 

@@ -11,7 +11,7 @@ from agents.report.charts import PageLines, chart_of_curves, chart_of_points, in
 from agents.report.curves import Group, metric_names
 from agents.report.markup import chart, folded, grid, heading, note, table, warning_list
 from agents.report.sections import duration, run_section
-from agents.report.training_length import has_weights_alone, training_length
+from agents.training.training_length import has_weights_alone, training_length
 from glimpse_envs.evaluation.result import SHOWN_GLIMPSES
 
 # Nothing is loaded from elsewhere: the file holds all that is shown.

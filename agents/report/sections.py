@@ -21,10 +21,10 @@ from agents.report.markup import (
     table,
 )
 from agents.report.replays import Replay
-from agents.report.training_length import training_length
 from agents.training.checkpoints import leaves_of
 from agents.training.repeating import command_to_repeat
 from agents.training.resuming import FREE
+from agents.training.training_length import training_length
 from glimpse_envs.rendering import Picture, TablePicture, TapePicture
 
 COST_NAMES = {

@@ -8,7 +8,7 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from agents.policy.context_part import context_shape
+from agents.policy.context import context_shape
 from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.networks import NetworkConfig, check_network
 

@@ -34,7 +34,8 @@ from agents.training.continuing import extend_budget, trained_on_here
 from agents.training.distributed import refuse_several
 from agents.training.host import settle_host
 from agents.training.interrupts import finish_on_interrupt, ignore
-from agents.training.loggers import Loggers
+from agents.training.loggers import Logger as MetricsLogger
+from agents.training.loggers import opened
 from agents.training.loop import clock_of
 from agents.training.resuming import begin_run, run_to_resume
 from glimpse_envs.adapters.sb3 import make_sb3_env
@@ -128,11 +129,11 @@ def _learn(model: SB3Model, config: SB3Config, keeper: "_Keeper", loggers: Seque
     most = config.timesteps if config.minutes is None else sys.maxsize
     left = 0 if _is_done(config, done, keeper.seconds) else most - done
     with (
-        Loggers(loggers, run, done) as events,
+        opened(loggers, run, done) as others,
         closing(keeper.bar),
         finish_on_interrupt() as interrupted,
     ):
-        logger = Logger(str(run.folder), [_Metrics(run, events)])
+        logger = Logger(str(run.folder), [_Metrics(run, others)])
         model.set_logger(logger)
         keeper.interrupted = interrupted
         if left:
@@ -159,7 +160,7 @@ class _Keeper(BaseCallback):
     ) -> None:
         super().__init__()
         self.run, self.config, self.episodes = run, config, episodes
-        self._clock = clock_of(config)
+        self._clock = clock_of(config.device, config.threads)
         self.updates, self._earlier, self._started = 0, seconds, self._clock()
         self.interrupted: list[int] = []
         self._ended: list[dict[str, Any]] = []  # infos of the rows that ended in this update
@@ -217,14 +218,15 @@ class _Keeper(BaseCallback):
 class _Metrics(KVWriter):
     """Writer of all metrics as the run's lines, and to its loggers."""
 
-    def __init__(self, run: Run, events: Loggers) -> None:
-        self.run, self.events = run, events
+    def __init__(self, run: Run, loggers: list[MetricsLogger]) -> None:
+        self.run, self.loggers = run, loggers
 
     def write(
         self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0
     ) -> None:
         self.run.append_metrics(step, key_values)
-        self.events.add(key_values, step)
+        for logger in self.loggers:
+            logger.add(key_values, step)
 
     def close(self) -> None:
         """Do nothing: every line is written at once."""

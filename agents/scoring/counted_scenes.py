@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from agents.policy.glimpse_network import GlimpseNetwork
-from agents.scoring.multiply_adds import LayerMultiplyAdds, MultiplyAdds
+from agents.scoring.multiply_adds import multiply_adds, of_layers
 from glimpse_envs.evaluation.acting import as_act
 from glimpse_envs.evaluation.dealing import deal
 from glimpse_envs.evaluation.policy import as_policy
@@ -82,11 +82,11 @@ def count_steps(
             break
         observation, info = deal(env, evaluation.split, evaluation.seed, scene)
         state, start, ended = None, np.ones(1, np.bool_), np.zeros(1, np.bool_)
-        with MultiplyAdds() as counter:
+        with multiply_adds() as total:
             for step in range(longest):
-                before = counter.total
+                before = total()
                 action, state = act(observation, state, start, info)
-                counted[played, step] = counter.total - before
+                counted[played, step] = total() - before
                 observation, _, terminated, truncated, info = env.step(action)
                 start = ended = terminated | truncated
                 if ended[0]:
@@ -132,21 +132,20 @@ class _Count:
 
 def _counted(model: Any, observation: dict[str, NDArray]) -> _Count:
     count, cheaper = _Count(), 0
-    with ExitStack() as stack, MultiplyAdds() as counter:
-        layers = stack.enter_context(LayerMultiplyAdds(counter, model))
+    with ExitStack() as hooks, multiply_adds() as total, of_layers(total, model) as layers:
 
         def note_start(*_: Any) -> None:
             nonlocal cheaper
-            cheaper += counter.total
+            cheaper += total()
 
         def note_end(part: Any, *_: Any) -> None:
             nonlocal cheaper
-            cheaper -= counter.total - part.reading_multiply_adds
+            cheaper -= total() - part.reading_multiply_adds
 
         for part in model.modules():
             if hasattr(part, "reading_multiply_adds"):
-                stack.callback(part.register_forward_pre_hook(note_start).remove)
-                stack.callback(part.register_forward_hook(note_end).remove)
+                hooks.enter_context(part.register_forward_pre_hook(note_start))
+                hooks.enter_context(part.register_forward_hook(note_end))
         if isinstance(model, SoftReader):
             what = model.glimpse_network.what_key
 
@@ -154,17 +153,17 @@ def _counted(model: Any, observation: dict[str, NDArray]) -> _Count:
                 count.values.append(seen[0][what].numel())
 
             def note_multiply_adds(*_: Any) -> None:
-                count.multiply_adds.append(counter.total + cheaper)
+                count.multiply_adds.append(total() + cheaper)
 
             network, head = model.glimpse_network, model.answer_head
-            stack.callback(network.register_forward_pre_hook(note_values).remove)
-            stack.callback(head.register_forward_hook(note_multiply_adds).remove)
+            hooks.enter_context(network.register_forward_pre_hook(note_values))
+            hooks.enter_context(head.register_forward_hook(note_multiply_adds))
         model.predict(observation)
-        total = counter.total + cheaper
-        count.reading = total - layers.total
+        spent = total() + cheaper
+        count.reading = spent - layers()
     if not count.values:
         whole = model.values_read if isinstance(model, SceneReader) else observation["scene"].size
-        count.values, count.multiply_adds = [whole], [total]
+        count.values, count.multiply_adds = [whole], [spent]
     return count
 
 

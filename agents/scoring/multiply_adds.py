@@ -13,8 +13,7 @@ error, so that none counts as nothing.
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from math import prod
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import torch
 from torch import Tag, nn
@@ -112,75 +111,44 @@ def _plain_kernels() -> Iterator[None]:
         torch.backends.mha.set_fastpath_enabled(fast)
 
 
-class MultiplyAdds:
-    """Counts the multiply-adds of what torch does within its `with` block.
+@contextmanager
+def multiply_adds() -> Iterator[Callable[[], int]]:
+    """Yield a function that returns the multiply-adds of what torch has done in the block.
 
     Raises:
         NotImplementedError: within the block, at an operation on several matrices that has no
             formula.
     """
-
-    def __init__(self) -> None:
-        # Torch leaves it untyped.
-        self._counter: Any = FlopCounterMode(display=False, custom_mapping=FORMULAS)
-
-    def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            stack.enter_context(_plain_kernels())
-            # Outside the counter: it sees what the counter has taken apart.
-            stack.enter_context(_Refusal(self._counter.flop_registry))
-            stack.enter_context(self._counter)
-            self._stack = stack.pop_all()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stack.__exit__(kind, error, trace)
-
-    @property
-    def total(self) -> int:
-        """Multiply-adds so far."""
-        return int(self._counter.get_total_flops()) // FLOPS
+    # Torch leaves it untyped.
+    counter: Any = FlopCounterMode(display=False, custom_mapping=FORMULAS)
+    # The refusal is outside the counter: it sees what the counter has taken apart.
+    with _plain_kernels(), _Refusal(counter.flop_registry), counter:
+        yield lambda: int(counter.get_total_flops()) // FLOPS
 
 
-class LayerMultiplyAdds:
-    """Those, within its `with` block, of `model`'s layers: of its parts, however deep, that have
-    parameters.
+@contextmanager
+def of_layers(total: Callable[[], int], model: nn.Module) -> Iterator[Callable[[], int]]:
+    """Yield a function that returns how much of `total` is of `model`'s layers: of its parts,
+    however deep, that have parameters.
 
-    The rest of the counter's total is what `model` does itself or in parts that learn nothing: of a
-    model of soft attention, reading.
-
-    Attributes:
-        total: multiply-adds so far.
+    The rest is what `model` does itself or in parts that learn nothing: of a model of soft
+    attention, reading.
     """
+    spent = depth = 0
 
-    def __init__(self, counter: MultiplyAdds, model: nn.Module) -> None:
-        self.total = 0
-        self._counter, self._model = counter, model
-        self._depth = self._before = 0
+    def begin(*_: Any) -> None:
+        nonlocal spent, depth
+        spent -= total() if depth == 0 else 0
+        depth += 1
 
-    def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            for part in self._model.modules():
-                if part is not self._model and any(True for _ in part.parameters()):
-                    stack.callback(part.register_forward_pre_hook(self._begin).remove)
-                    stack.callback(part.register_forward_hook(self._end).remove)
-            self._hooks = stack.pop_all()
-        return self
+    def end(*_: Any) -> None:
+        nonlocal spent, depth
+        depth -= 1
+        spent += total() if depth == 0 else 0
 
-    def __exit__(self, *_: object) -> None:
-        self._hooks.close()
-
-    def _begin(self, *_: Any) -> None:
-        if self._depth == 0:
-            self._before = self._counter.total
-        self._depth += 1
-
-    def _end(self, *_: Any) -> None:
-        self._depth -= 1
-        if self._depth == 0:
-            self.total += self._counter.total - self._before
+    with ExitStack() as hooks:
+        for part in model.modules():
+            if part is not model and any(True for _ in part.parameters()):
+                hooks.enter_context(part.register_forward_pre_hook(begin))
+                hooks.enter_context(part.register_forward_hook(end))
+        yield lambda: spent

@@ -1,17 +1,14 @@
 """The record of a run: its training, its scores and the costs of its episodes."""
 
-from contextlib import closing
 from dataclasses import asdict
 from math import isnan
 from typing import Any
-
-import gymnasium as gym
 
 from agents.scoring.costs import Costs, measure_costs
 from agents.scoring.run_scores import policy_of, scored_level, trained_levels
 from agents.scoring.seconds import seconds_per_episode
 from agents.training.continuing import trainers_of
-from glimpse_envs.episodes.description import describe
+from glimpse_envs.episodes.description import describe_id
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.evaluation.from_json import FieldError, from_json
 from glimpse_envs.evaluation.provenance import git_revision
@@ -168,8 +165,7 @@ def model_of(run: Run) -> Model:
 
 def _budget(evaluation: Evaluation) -> int:
     """The budget of the environment, or the number of glimpses that a model takes internally."""
-    with closing(gym.make(evaluation.env_id, **evaluation.env_kwargs)) as env:
-        budget = describe(env).budget or 0
+    budget = describe_id(evaluation.env_id, evaluation.env_kwargs).budget or 0
     return max(budget, int(evaluation.glimpses.max()))
 
 

@@ -1,17 +1,16 @@
 """Scores of runs on their own environment, with levels at multiples of the greatest trained one."""
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any, get_args
 
 import gymnasium as gym
-import torch
 
 from agents.scoring.scanners import SCANNERS, ScannedPolicy
+from agents.training.host import threads
 from agents.training.resuming import setting_of
 from glimpse_envs.core.arguments import check_choice, naming_environment
-from glimpse_envs.episodes.description import Description, describe
+from glimpse_envs.episodes.description import Description, describe_id
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import arguments_of, full_view, task_class_of
 from glimpse_envs.evaluation.actions import Actions, usual_actions
@@ -65,7 +64,7 @@ def evaluate_run(
     actions = usual_actions(env_id) if actions is None else actions
     check_choice("actions", actions, get_args(Actions))
     samples = samples_of(policy, seed) if actions == "sampled" else nullcontext()
-    with samples, _threads(run.config["config"].get("threads", 1)):
+    with samples, threads(run.config["config"].get("threads", 1)):
         try:
             return evaluate(
                 policy,
@@ -84,17 +83,6 @@ def evaluate_run(
             if split not in str(error):
                 raise
             raise SourceError(f"{error}; or choose another split (--split)") from error
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[None]:
-    """Compute on `count` threads of torch, and afterwards on as many as before."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def policy_of(
@@ -199,7 +187,7 @@ def _trained_on(run: Run) -> Description:
     env_id, env_kwargs = setting_of(run, "env_id", str), setting_of(run, "env_kwargs", dict)
     try:
         with naming_environment(env_id, env_kwargs):
-            return _described(env_id, env_kwargs)
+            return describe_id(env_id, env_kwargs)
     except ValueError as error:
         if not isinstance(error.__cause__, TypeError):
             raise  # of a source or a file, not of an argument
@@ -245,9 +233,9 @@ def _check_changes(
                 f"{given}: this policy sees the whole scene, and knows no {', '.join(unseen)} but "
                 "that of its training"
             )
-    before = _interface(_described(env_id, trained), trained, cells)
+    before = _interface(describe_id(env_id, trained), trained, cells)
     with naming_environment(env_id, changes):
-        seen = _described(env_id, changed)
+        seen = describe_id(env_id, changed)
     now = _interface(seen, changed, cells)
     for name in sorted(before.keys() | now.keys()):
         if before.get(name) != now.get(name):
@@ -256,11 +244,6 @@ def _check_changes(
                 f"would have {now.get(name, 'none')}: leave this out, or train another"
             )
     policy.check_readable(seen.observation_space)
-
-
-def _described(env_id: str, env_kwargs: dict[str, Any]) -> Description:
-    with closing(gym.make(env_id, **env_kwargs)) as env:
-        return describe(env)
 
 
 def _interface(seen: Description, env_kwargs: dict[str, Any], cells: bool) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from contextlib import closing
 from typing import Any
 
 import numpy as np
-import torch
 
 from agents.scoring.costs import make_evaluated
+from agents.training.host import threads
 from glimpse_envs.evaluation.acting import as_act
 from glimpse_envs.evaluation.dealing import deal
 from glimpse_envs.evaluation.policy import as_policy
@@ -42,19 +42,14 @@ def seconds_per_episode(policy: Any, evaluation: Evaluation) -> float:
             observation, _, terminated, truncated, info = env.step(action)
             start = ended = terminated | truncated
 
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with closing(env):
-            begun = time.process_time()
-            for scene in range(WARM_UP):
-                if time.process_time() - begun < LONGEST / 2:
-                    play(scene)
-            timed = time.process_time()
-            for scene in range(EPISODES):
+    with threads(1), closing(env):
+        begun = time.process_time()
+        for scene in range(WARM_UP):
+            if time.process_time() - begun < LONGEST / 2:
                 play(scene)
-                if time.process_time() - begun > LONGEST:
-                    break
-            return (time.process_time() - timed) / (scene + 1)
-    finally:
-        torch.set_num_threads(threads)
+        timed = time.process_time()
+        for scene in range(EPISODES):
+            play(scene)
+            if time.process_time() - begun > LONGEST:
+                break
+        return (time.process_time() - timed) / (scene + 1)

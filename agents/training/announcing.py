@@ -40,7 +40,7 @@ def plan_of(name: str, config: Any, folder: Path) -> str:
 
 def _length(config: Any) -> str:
     if config.minutes is not None:
-        clock = "CPU" if on_one_core(config) else "wall"
+        clock = "CPU" if on_one_core(config.device, config.threads) else "wall"
         length = f"{config.minutes:g} minutes of {clock} time"
     elif hasattr(config, "timesteps"):
         length = f"{config.timesteps:,} timesteps"

@@ -2,6 +2,8 @@
 
 import ctypes
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 
@@ -18,6 +20,17 @@ def settle_host(threads: int) -> None:
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)
     keep_memory()
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Compute on `count` threads of torch, and afterwards on as many as before."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def hardware_with(device: str) -> str:

@@ -2,24 +2,24 @@
 
 from typing import Any, Protocol
 
-from agents.training.schedules import Schedule
 from glimpse_envs.evaluation.record import Model
 
 
-class Placed(Protocol):
-    """The fields of a config that say on what a training runs."""
-
-    @property
-    def device(self) -> str: ...
-    @property
-    def threads(self) -> int: ...
-
-
-class LoopConfig(Schedule, Placed, Protocol):
+class LoopConfig(Protocol):
     """The options of the loop: `TrainingConfig`, or another config with these fields."""
 
     @property
     def algorithm(self) -> str: ...
+    @property
+    def device(self) -> str: ...
+    @property
+    def threads(self) -> int: ...
+    @property
+    def episodes(self) -> int: ...
+    @property
+    def minutes(self) -> float | None: ...
+    @property
+    def validate_every(self) -> int: ...
     @property
     def seed(self) -> int: ...
     @property

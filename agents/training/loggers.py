@@ -2,9 +2,9 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
-from typing import Any, Protocol, Self
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, Protocol
 
 from agents.training.checkpoints import leaves_of
 from agents.training.events import Events
@@ -75,26 +75,12 @@ LOGGERS: dict[str, Callable[[Run, int], Logger]] = {
 """The one list of loggers; each is made with a run and the step at which it goes on."""
 
 
-class Loggers:
-    """Several loggers of `run`, by their names in `LOGGERS`, as a context manager."""
-
-    def __init__(self, names: Sequence[str], run: Run, step: int) -> None:
-        self._stack = ExitStack()
-        self._loggers: list[Logger] = []
-        with self._stack as opened:
-            for name in names:
-                logger = LOGGERS[name](run, step)
-                opened.callback(logger.close)
-                self._loggers.append(logger)
-            self._stack = opened.pop_all()
-
-    def add(self, line: Mapping[str, float], step: int) -> None:
-        """Give a line of metrics to each of them."""
-        for logger in self._loggers:
-            logger.add(line, step)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stack.close()
+@contextmanager
+def opened(names: Sequence[str], run: Run, step: int) -> Iterator[list[Logger]]:
+    """The loggers of `run` by their names in `LOGGERS`, which are closed behind the block."""
+    with ExitStack() as stack:
+        loggers: list[Logger] = []
+        for name in names:
+            loggers.append(LOGGERS[name](run, step))
+            stack.callback(loggers[-1].close)
+        yield loggers

@@ -23,8 +23,8 @@ from agents.training.distributed import (
 from agents.training.finiteness import EnvironmentNotFinite
 from agents.training.host import settle_host
 from agents.training.interrupts import finish_on_interrupt, ignore
-from agents.training.learner import Learner, LoopConfig, Placed
-from agents.training.loggers import Loggers
+from agents.training.learner import Learner, LoopConfig
+from agents.training.loggers import Logger, opened
 from agents.training.progress_bar import ProgressBar
 from agents.training.resuming import begin_run, check_model, run_to_resume, settled
 from agents.training.schedules import share_done, validation_due
@@ -136,15 +136,15 @@ def train(
     return run
 
 
-def clock_of(config: Placed) -> Callable[[], float]:
+def clock_of(device: str, threads: int) -> Callable[[], float]:
     """The clock of a training, in seconds: CPU time on one thread, so that other work on the
     machine does not count, else wall time."""
-    return time.process_time if on_one_core(config) else time.perf_counter
+    return time.process_time if on_one_core(device, threads) else time.perf_counter
 
 
-def on_one_core(config: Placed) -> bool:
+def on_one_core(device: str, threads: int) -> bool:
     """Whether a training keeps one core busy and nothing else."""
-    return config.device == "cpu" and config.threads == 1 and processes() == 1
+    return device == "cpu" and threads == 1 and processes() == 1
 
 
 class _Loop:
@@ -191,7 +191,7 @@ class _Loop:
     def go(self, progress_bar: bool, stop_after: int | None) -> int:
         """Update until the end, an interrupt or `stop_after`; return the number of the interrupt's
         signal, 0 without one."""
-        config, clock = self.config, clock_of(self.config)
+        config, clock = self.config, clock_of(self.config.device, self.config.threads)
         timed = config.minutes is not None
         total = config.episodes if config.minutes is None else 60 * config.minutes
         bar = ProgressBar(
@@ -204,13 +204,13 @@ class _Loop:
         )
         # The bar ends first, so that an error stands on a line of its own.
         with (
-            self._opened() as events,
+            self._opened() as loggers,
             closing(bar),
             finish_on_interrupt() as interrupted,
         ):
             if self.restarted and self.progress() < 1.0 and not self.stopped:
-                self._write(events, {"new_episodes": config.batch_size, "seconds": self.seconds})
-            self._validate_if_due(events)  # after a kill between saving and validating
+                self._write(loggers, {"new_episodes": config.batch_size, "seconds": self.seconds})
+            self._validate_if_due(loggers)  # after a kill between saving and validating
             while self.progress() < 1.0 and not self.stopped and not anywhere(bool(interrupted)):
                 if stop_after is not None and self.updates >= stop_after:
                     break
@@ -232,32 +232,33 @@ class _Loop:
                     self.window[name] = self.window.get(name, 0.0) + value
                     self.window_counts[name] = self.window_counts.get(name, 0.0) + 1
                 if self.updates % config.log_every == 0 or self.progress() >= 1.0:
-                    self._log(events)
+                    self._log(loggers)
                 if self.updates % config.checkpoint_every == 0 or self._is_long_unsaved():
                     self._save()
                 bar.show(self.episodes, self.seconds, metrics)
-                self._validate_if_due(events)
+                self._validate_if_due(loggers)
             if self.stopped and anywhere(bool(self.window)):
-                self._log(events)  # what was played since the last line
+                self._log(loggers)  # what was played since the last line
             self._save()
             return max(everyones(interrupted[0] if interrupted else 0))
 
-    def _opened(self) -> AbstractContextManager[Loggers | None]:
+    def _opened(self) -> AbstractContextManager[list[Logger]]:
         """The loggers, in the first process."""
-        return Loggers(self.loggers, self.run, self.episodes) if is_first() else nullcontext()
+        return opened(self.loggers, self.run, self.episodes) if is_first() else nullcontext([])
 
-    def _log(self, events: Loggers | None) -> None:
+    def _log(self, loggers: list[Logger]) -> None:
         sums, counts = averages_of_any(self.window), averages_of_any(self.window_counts)
         means = {name: total / counts[name] for name, total in sums.items()}
-        self._write(events, {**means, "seconds": round(self.seconds, 3)})
+        self._write(loggers, {**means, "seconds": round(self.seconds, 3)})
         self.window, self.window_counts = {}, {}
 
-    def _write(self, events: Loggers | None, line: Mapping[str, float]) -> None:
-        if events is not None:  # in the first process
+    def _write(self, loggers: list[Logger], line: Mapping[str, float]) -> None:
+        if is_first():
             self.run.append_metrics(self.episodes, line)
-            events.add(line, self.episodes)
+            for logger in loggers:
+                logger.add(line, self.episodes)
 
-    def _validate_if_due(self, events: Loggers | None) -> None:
+    def _validate_if_due(self, loggers: list[Logger]) -> None:
         due = validation_due(self.config, self.updates, self.progress(), self.validated)
         validate = self.validate
         if validate is None or self.stopped or not due:
@@ -266,7 +267,7 @@ class _Loop:
         # A resumed run may not repeat the validation, whose policy draws its first weights.
         with torch.random.fork_rng(devices=[]):
             scores = from_first(lambda: validate(self.run))
-        self._write(events, {**scores, "seconds": self.seconds})
+        self._write(loggers, {**scores, "seconds": self.seconds})
         self._note(scores, self.episodes, self.seconds)
 
     def _note(self, scores: Mapping[str, float], episodes: float, seconds: float) -> None:

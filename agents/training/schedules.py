@@ -1,21 +1,11 @@
 """The progress of a training, and the learning rate and validations that depend on it."""
 
 import math
-from typing import Protocol
+
+from agents.training.learner import LoopConfig
 
 DOUBLINGS = tuple(0.5**k for k in range(7, -1, -1))
 """Shares of a training at which it is validated where `validate_every` is 0."""
-
-
-class Schedule(Protocol):
-    """The fields of a config that set a training's length and its validations."""
-
-    @property
-    def episodes(self) -> int: ...
-    @property
-    def minutes(self) -> float | None: ...
-    @property
-    def validate_every(self) -> int: ...
 
 
 def cosine_decay(progress: float, warmup: float) -> float:
@@ -26,14 +16,14 @@ def cosine_decay(progress: float, warmup: float) -> float:
     return 0.5 * (1 + math.cos(math.pi * (progress - warmup) / (1 - warmup)))
 
 
-def share_done(config: Schedule, episodes: float, seconds: float) -> float:
+def share_done(config: LoopConfig, episodes: float, seconds: float) -> float:
     """The share of a training, in [0, 1], done by `episodes` and `seconds` of updates."""
     if config.minutes is not None:
         return min(1.0, seconds / (60 * config.minutes))
     return min(1.0, episodes / config.episodes)
 
 
-def validation_due(config: Schedule, updates: int, done: float, validated: float) -> bool:
+def validation_due(config: LoopConfig, updates: int, done: float, validated: float) -> bool:
     """Whether a validation is due.
 
     Args:

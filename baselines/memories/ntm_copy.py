@@ -28,7 +28,7 @@ from agents.train_settings import EarlyOptions, config_to_resume
 from agents.training.command_line import FOLDER, join_help_lines, run_command
 from agents.training.loop import train
 from agents.training.resuming import read_config
-from agents.training.schedules import share_done
+from agents.training.training_length import what_is_left
 from baselines.memories.copy_machine import (
     MODEL,
     CopyConfig,
@@ -150,8 +150,7 @@ def _train_and_score(config: CopyConfig, options: CopyOptions) -> None:
     folder = options.run or Path("runs") / f"ntm-copy-{config.seed}"
     how = f"python -m baselines.memories.ntm_copy --run {shlex.quote(str(folder))} --resume"
     run = train(CopyTraining, config, folder, resume=options.resume, how_to_resume=how)
-    _, metadata = run.load_checkpoint()
-    if share_done(config, metadata["episodes"], metadata["seconds"]) < 1.0:
+    if what_is_left(run):
         return
     lengths = list(dict.fromkeys([*SCORED_LENGTHS, config.length]))
     for cells in options.scored_cells or (config.cells,):

@@ -23,13 +23,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.policy.blindness import lit_parts, without_classes
-from agents.policy.picture_layout import channels_last
+from agents.policy.encoders import channels_last
 from agents.policy.words import join_words
-from agents.training.checks import check_counts
+from agents.training.checks import check_counts, check_not_negative
 from agents.training.command_line import without_options
 from baselines.attention import attend
 from baselines.model import Answers, Baseline, Observation
-from baselines.pictures.full_view import Residual
+from baselines.pictures.full_view import residual_stages
 from baselines.pictures.picture_model import PictureConfig
 from baselines.setting import Setting
 from glimpse_envs.evaluation.outlook import Outlook, Probabilities
@@ -88,10 +88,7 @@ class Captioner(Baseline):
     def __init__(self, setting: Setting, config: CaptionerConfig) -> None:
         super().__init__(setting, config)
         check_counts(config, "channels", "units", "score_units", "word_units")
-        if not 0 <= config.doubly_stochastic < float("inf"):
-            raise ValueError(
-                f"doubly_stochastic={config.doubly_stochastic} must be at least 0 and finite"
-            )
+        check_not_negative(config, "doubly_stochastic")
         if config.blind_memory and not config.classes_in_view:
             raise ValueError(
                 "blind_memory=True needs classes_in_view=True: what memory does not see must be "
@@ -104,13 +101,7 @@ class Captioner(Baseline):
         # Where classes are hidden, the last three columns: a cell's place, and whether it is lit.
         self.hidden_classes = classes if config.blind_memory else 0
         known = 3 if self.hidden_classes else features + 2
-        self.encode = nn.Sequential(
-            nn.Conv2d(inputs, config.channels, 5, stride=2, padding=2, bias=False),
-            nn.BatchNorm2d(config.channels),
-            nn.ReLU(),
-            Residual(config.channels, 2 * config.channels),
-            Residual(2 * config.channels, features),
-        )
+        self.encode = nn.Sequential(*residual_stages(inputs, config.channels))
         self.grid = -(-height // 8), -(-width // 8)
         self.register_buffer("places", _places(*self.grid), persistent=False)
         self.known = slice(-known, None)

@@ -8,13 +8,14 @@ greatest response in each column, and all answers are given at once (Goodfellow 
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar, Literal
 
 import numpy as np
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from agents.policy.picture_layout import channels_last
+from agents.policy.encoders import channels_last
 from agents.training.checks import check_choices, check_counts
 from agents.training.command_line import without_options
 from baselines.model import Answers, Observation
@@ -86,6 +87,15 @@ class Residual(nn.Module):
         return F.relu(self.body(x) + self.skip(smaller))
 
 
+def residual_stages(inputs: int, channels: int, stages: int = 3) -> list[nn.Module]:
+    """Convolutions over pictures (B, inputs, H, W), of which each of the `stages` halves the side;
+    the first has so many `channels`, each next one twice as many."""
+    first = nn.Conv2d(inputs, channels, 5, stride=2, padding=2, bias=False)
+    layers: list[nn.Module] = [first, nn.BatchNorm2d(channels), nn.ReLU()]
+    widths = [channels * 2**stage for stage in range(stages)]
+    return layers + [Residual(narrow, wide) for narrow, wide in pairwise(widths)]
+
+
 class GreatestResponse(nn.Module):
     """(B, C, H, W) to (B, C), the maximum over all places."""
 
@@ -109,14 +119,8 @@ def _strong(picture: PictureScene, outputs: int, config: FullViewConfig) -> nn.M
             f"stages={config.stages} must be at most {most}: after so many halvings one pixel is "
             f"left of {down}x{across}"
         )
-    layers: list[nn.Module] = [
-        nn.Conv2d(channels, width, 5, stride=2, padding=2, bias=False),
-        nn.BatchNorm2d(width),
-        nn.ReLU(),
-    ]
-    for _ in range(config.stages - 1):
-        layers.append(Residual(width, 2 * width))
-        width *= 2
+    layers = residual_stages(channels, width, config.stages)
+    width *= 2 ** (config.stages - 1)
     if picture.answers > 1:
         features = width * -(-across // 2**config.stages)
         layers += [GreatestInColumns(), nn.Linear(features, config.units), nn.ReLU()]

@@ -22,7 +22,7 @@ from gymnasium import spaces
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from agents.training.checks import check_choices
+from agents.training.checks import check_choices, check_not_negative
 from agents.training.precision import present_precision
 from agents.training.row_draws import draw_rows
 from agents.training.transfers import to_device
@@ -74,8 +74,7 @@ class GaussianWindow(RecurrentReader):
 
     def __init__(self, setting: Setting, config: GaussianWindowConfig) -> None:
         check_choices(config)
-        if not 0 <= config.place_noise < math.inf:
-            raise ValueError(f"place_noise={config.place_noise} must be at least 0 and finite")
+        check_not_negative(config, "place_noise")
         if config.first_window is not None and not 0 < config.first_window < 1:
             raise ValueError(
                 f"first_window={config.first_window} must be above 0 and below 1, or None"

@@ -23,12 +23,12 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from agents.policy.picture_layout import channels_last
+from agents.policy.encoders import channels_last
 from agents.training.checks import check_counts
 from agents.training.command_line import without_options
 from agents.training.row_draws import draw_rows
 from baselines.model import Answers, Observation
-from baselines.pictures.full_view import Residual
+from baselines.pictures.full_view import residual_stages
 from baselines.pictures.patches import grid_corners, patches_at
 from baselines.pictures.picture_model import PictureConfig, PictureModel
 from baselines.setting import Setting
@@ -81,13 +81,7 @@ class PatchSelection(PictureModel):
         self.register_buffer("corners", corners, persistent=False)
         self.register_buffer("places", _encoded_places(len(corners), units), persistent=False)
         self.encode = nn.Sequential(
-            nn.Conv2d(inputs, config.channels, 5, stride=2, padding=2, bias=False),
-            nn.BatchNorm2d(config.channels),
-            nn.ReLU(),
-            Residual(config.channels, 2 * config.channels),
-            Residual(2 * config.channels, units),
-            nn.AdaptiveAvgPool2d(1),
-            nn.Flatten(),
+            *residual_stages(inputs, config.channels), nn.AdaptiveAvgPool2d(1), nn.Flatten()
         )
         self.pool = AttentionPool(units, config.heads, config.dropout)
         self.classify = nn.Linear(units, self.outputs)

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from agents.policy.picture_layout import channels_last
+from agents.policy.encoders import channels_last
 from agents.training.checks import check_counts
 from agents.training.command_line import without_options
 from baselines.model import Answers, Baseline, Observation
-from baselines.pictures.full_view import Residual
+from baselines.pictures.full_view import residual_stages
 from baselines.pictures.picture_model import PictureConfig
 from baselines.setting import CELL, Setting
 from glimpse_envs.evaluation.outlook import Outlook, Places
@@ -61,13 +61,8 @@ class Pointer(Baseline):
         question = self.scene.glimpse_space["question"].shape
         assert question is not None
         features, units = 4 * config.channels, config.key_units
-        self.encode = nn.Sequential(
-            nn.Conv2d(self.scene.view.scene_shape[0], config.channels, 5, 2, 2, bias=False),
-            nn.BatchNorm2d(config.channels),
-            nn.ReLU(),
-            Residual(config.channels, 2 * config.channels),
-            Residual(2 * config.channels, features),
-        )
+        inputs = self.scene.view.scene_shape[0]
+        self.encode = nn.Sequential(*residual_stages(inputs, config.channels))
         self.key = nn.Conv2d(features, units, 1)
         self.query = nn.Linear(question[0], units)
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from agents.policy.picture_layout import channels_last
+from agents.policy.encoders import channels_last
 from agents.training.checks import check_choices, check_counts, check_positive
 from agents.training.command_line import without_options
 from baselines.model import Answers, Observation

@@ -143,11 +143,8 @@ def _watched(network: GlimpseNetwork) -> Iterator[list[Tensor]]:
         glimpses.append(seen)
         return ({**observation, network.what_key: seen},)
 
-    handle = network.register_forward_pre_hook(note)
-    try:
+    with network.register_forward_pre_hook(note):
         yield glimpses
-    finally:
-        handle.remove()
 
 
 def _lengths(logits: Tensor, classes: Tensor, glimpses: list[Tensor]) -> Tensor:

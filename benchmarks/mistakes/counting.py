@@ -19,7 +19,7 @@ from agents.report.trace import Witness
 from agents.scoring.run_scores import evaluate_run, policy_of
 from agents.training.resuming import setting_of
 from benchmarks.mistakes.scenes import clutter_shares
-from glimpse_envs.episodes.description import describe
+from glimpse_envs.episodes.description import describe, describe_id
 from glimpse_envs.evaluation.provenance import git_revision
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.run_errors import RunError
@@ -150,8 +150,8 @@ def count_mistakes(played: Sequence[Played], hardest: int) -> Mistakes:
 
 
 def _names_of_answers(evaluation: Evaluation) -> tuple[str, ...]:
-    with closing(gym.make(evaluation.env_id, **evaluation.env_kwargs)) as env:
-        return answer_names(describe(env).components["answer"])
+    described = describe_id(evaluation.env_id, evaluation.env_kwargs)
+    return answer_names(described.components["answer"])
 
 
 def by_clutter(wrong: NDArray[np.bool_], shares: NDArray[np.float64] | None) -> Iterator[Kind]:

@@ -130,7 +130,9 @@ def main() -> None:
     sizes = measure(arguments.rows, arguments.repeats)
     for size in sizes:
         print(size)
-    print(f"a look: {sizes[1].look_microseconds / sizes[0].look_microseconds:.2f} times as dear")
+    print(
+        f"a look: {sizes[1].look_microseconds / sizes[0].look_microseconds:.2f} times as expensive"
+    )
     entries = {"rows": arguments.rows, "scales": SCALES, "scenes": [asdict(s) for s in sizes]}
     write_benchmark(arguments.record, "large_scenes", entries)
 

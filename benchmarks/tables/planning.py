@@ -210,9 +210,10 @@ def _runs_of(row: Row, config: Any, known: Sequence[Run]) -> list[Run]:
 
 
 def _further(row: Row, config: Any, recorded: Iterable[Run]) -> list[Any]:
-    """The configs that further seeds may have, the first of them for new ones: the row's, or, of a
-    row that `repeats` episodes, with those that the first seed recorded saw in the row's minutes;
-    where others were trained by minutes as well, theirs were repeated perhaps."""
+    """The configs that further seeds of a row may have; new seeds take the first. It is the row's
+    own, but for a row that repeats episodes: there it has the number of episodes that the lowest
+    recorded seed saw in the row's minutes. The numbers of other seeds that were trained by minutes
+    follow, since earlier runs may have repeated those."""
     timed = _timed(recorded)
     if row.repeats == "minutes" or config.minutes is None or not timed:
         return [config]

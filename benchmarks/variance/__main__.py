@@ -30,8 +30,9 @@ from benchmarks.variance.estimators import GAE_LAMBDA
 from benchmarks.variance.experiments import EXPERIMENTS, FULL, QUICK, TRAINED, Scale
 from benchmarks.variance.frozen import LOOK_STD
 from benchmarks.variance.measuring import UPDATE, Point
-from benchmarks.variance.noise import Slope, fit_slope
+from benchmarks.variance.noise import fit_slope
 from glimpse_envs.core.files import write_atomically
+from report.variance_record import Slope
 
 FAR = 2.0
 """Offsets of the reward from which on the exponent is fitted."""

@@ -12,7 +12,7 @@ products a layer; no episode's gradient is stored.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -218,9 +218,7 @@ def _recorded(modules: dict[str, nn.Module]) -> Iterator[dict[str, list[tuple[Te
     def note(name: str, module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
         calls[name].append((inputs[0].detach(), output))
 
-    hooks = [module.register_forward_hook(partial(note, name)) for name, module in modules.items()]
-    try:
+    with ExitStack() as hooks:
+        for name, module in modules.items():
+            hooks.enter_context(module.register_forward_hook(partial(note, name)))
         yield calls
-    finally:
-        for hook in hooks:
-            hook.remove()

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
+from report.variance_record import Slope
+
 Array = NDArray[np.float64]
 
 
@@ -103,15 +105,6 @@ def separate_noise(gram: Array, scenes: int, episodes: int = 1) -> Noise:
         jackknife(of_scenes, scenes),
         jackknife(lambda chosen: actions(chosen) + of_scenes(chosen), scenes),
     )
-
-
-@dataclass(frozen=True)
-class Slope:
-    """The exponent of a power law, y ~ x^value, and its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 def fit_slope(x: Sequence[float], y: Sequence[float]) -> Slope:

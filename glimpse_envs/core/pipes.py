@@ -1,5 +1,5 @@
-"""Output of commands that cannot be written as it is: to a reader that ends first, such as `head`,
-to nobody, or with letters that the terminal does not know."""
+"""Output of commands whose reader ends first, such as `head`, that have no output at all, or whose
+terminal does not know some letters."""
 
 import io
 import os

@@ -1,6 +1,7 @@
 """Typed description of an environment, for agents and evaluation."""
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -92,6 +93,12 @@ def describe(env: gym.Env | VectorEnv) -> Description:
     plain = parts[ACT] if action is not parts or getattr(env, "names_action", False) else None
     components = {name: Component(space) for name, space in parts.items()}
     return Description(seen, components, plain_action=plain)
+
+
+def describe_id(env_id: str, env_kwargs: Mapping[str, Any]) -> Description:
+    """Describe the environment `env_id`, which is made and closed again."""
+    with closing(gym.make(env_id, **env_kwargs)) as env:
+        return describe(env)
 
 
 def named_parts(space: spaces.Space, name: str) -> spaces.Dict:

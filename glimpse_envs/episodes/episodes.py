@@ -10,12 +10,13 @@ import numpy as np
 from glimpse_envs.core.arguments import check_options, shown
 from glimpse_envs.core.arrays import Bools, Float32s, Ints
 from glimpse_envs.core.memory import naming_memory
-from glimpse_envs.episodes.clock import Clock
 from glimpse_envs.episodes.dealing import Dealer, Seed
 from glimpse_envs.episodes.levels import LevelDistribution, UniformLevels
 from glimpse_envs.episodes.promises import check_budgets, check_outcome
 from glimpse_envs.episodes.state import check_state, digest
 from glimpse_envs.task import Arrays, Outcome, Rows, Task
+
+_TIMES = ("taken", "ended", "truncated")
 
 
 class Episodes:
@@ -28,8 +29,10 @@ class Episodes:
         split: "train", "validation" or "test".
 
     Attributes:
-        clock: the time of each row.
         rows: all of them, (n,).
+        taken: (n,), how many glimpses a row has taken; changed in place.
+        ended: (n,), which rows have no episode under way; before the first one all.
+        truncated: (n,), which of the ended rows ran out of time.
 
     Raises:
         ValueError: the rows do not fit into memory.
@@ -37,9 +40,10 @@ class Episodes:
 
     def __init__(self, task: Task, num_envs: int, copies: int, split: str) -> None:
         self.task, self.num_envs, self.copies, self.split = task, num_envs, copies, split
-        self.clock = Clock(num_envs)
+        self.taken = np.zeros(num_envs, np.int64)
+        self.ended, self.truncated = np.ones(num_envs, np.bool_), np.zeros(num_envs, np.bool_)
         with naming_memory(num_envs):
-            task.allocate(num_envs, copies, self.clock.taken)
+            task.allocate(num_envs, copies, self.taken)
         self.rows = np.arange(num_envs)
         self._can_stop = "stop" in task.action_space.spaces
         self._dealer = Dealer(num_envs, copies, split)
@@ -116,7 +120,8 @@ class Episodes:
                 levels = UniformLevels(*task.levels) if fixed else self._levels
                 dealer.choose_levels(groups, lengths, levels, task.levels)
             rows = dealer.rows_of(groups)
-            self.clock.begin(rows)
+            self.taken[rows] = 1  # the first glimpse
+            self.ended[rows] = self.truncated[rows] = False
             task.deal(groups, dealer.keys)
             check_budgets(task, self.num_envs)
         except BaseException:
@@ -127,8 +132,8 @@ class Episodes:
     def ended_groups(self) -> Rows:
         """Return the groups all of whose rows have ended."""
         if self.copies == 1:
-            return np.flatnonzero(self.clock.ended)
-        return np.flatnonzero(self.clock.ended.reshape(-1, self.copies).all(axis=1))
+            return np.flatnonzero(self.ended)
+        return np.flatnonzero(self.ended.reshape(-1, self.copies).all(axis=1))
 
     def rows_of(self, groups: Rows) -> Rows:
         """Return the rows of `groups` (m,), (m copies,)."""
@@ -139,7 +144,7 @@ class Episodes:
     def act(self, acting: Rows, actions: Arrays) -> tuple[Outcome, Rows]:
         """Let the rows `acting` (m,) act, and then those look whose episodes go on; return the
         outcome and the rows whose episodes end."""
-        taken, budgets = self.clock.taken, self.task.budgets
+        taken, budgets = self.taken, self.task.budgets
         if len(acting) < self.num_envs:
             taken, budgets = taken[acting], budgets[acting]
         spent = taken >= budgets
@@ -155,12 +160,13 @@ class Episodes:
         if not last.any():
             looking, ending = acting, acting[:0]
         else:
-            looking, ending, out_of_time = acting[~last], acting[last], None
+            looking, ending = acting[~last], acting[last]
+            self.ended[ending] = True
             if outcome.truncated is not None or not self.task.budget_is_seen:
-                out_of_time = ~self._is_over(acting, actions, outcome, spent)[last]
-            self.clock.end(ending, out_of_time)
+                over = self._is_over(acting, actions, outcome, spent)
+                self.truncated[ending] = ~over[last]
         if len(looking):
-            self.clock.taken[looking] += 1
+            self.taken[looking] += 1
             self.task.look(looking, actions)
             if self.task.glimpse_cost:
                 outcome.reward[~last] -= self.task.glimpse_cost
@@ -177,7 +183,10 @@ class Episodes:
 
     def remaining(self) -> Float32s:
         """Return glimpses left / budget (n, 1), 0 where an episode has ended."""
-        return self.clock.remaining(self.task.budgets)
+        budgets = self.task.budgets
+        left = ((budgets - self.taken) / budgets).astype(np.float32)
+        left[self.ended] = 0.0
+        return left[:, None]
 
     # --- state -------------------------------------------------------------------------------
 
@@ -185,7 +194,7 @@ class Episodes:
         """Return counters, unfinished episodes, and the level distribution's state."""
         return {
             **self._dealer.state_dict(),
-            **self.clock.state_dict(),
+            **{name: getattr(self, name).copy() for name in _TIMES},
             "task": self.task.state_dict(),
             "level_distribution": {
                 "kind": digest(self._levels and self._levels.settings),
@@ -219,7 +228,8 @@ class Episodes:
                     f"it is {shown(state['taken'])}"
                 )
         self._dealer = dealer
-        self.clock.load_state_dict(state)
+        for name in _TIMES:
+            getattr(self, name)[:] = state[name]
         self.task.load_state_dict(state["task"])
         if self._levels is not None:
             self._levels.load_state_dict(state["level_distribution"])

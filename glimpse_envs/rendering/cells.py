@@ -81,7 +81,7 @@ class Visits:
         return cls(steps, present, fill, edge)
 
     def named(self, most: int) -> str:
-        """The last `most` steps, apart by commas."""
+        """The last `most` steps, separated by commas."""
         return ("..," if len(self.steps) > most else "") + ",".join(map(str, self.steps[-most:]))
 
 

@@ -6,7 +6,7 @@ from glimpse_envs.rendering.palette import MUTED, PATH, RELEVANT, TEXT, mix
 from glimpse_envs.rendering.tape_picture import TablePicture
 
 FEWEST = 8
-"""So many lines have room at least: those of short texts are no higher."""
+"""Least number of lines that the height is divided into."""
 
 
 def draw_lines(canvas: Canvas, picture: TablePicture, area: Area) -> None:

@@ -17,9 +17,9 @@ from glimpse_envs.sources.files import VARIABLE, own_data, user_cache, verify
 DATA = "babi"
 ARCHIVE = "http://www.thespermwhale.com/jaseweston/babi/tasks_1-20_v1-2.tar.gz"
 FOLDER = "en"
-"""Of the files, as published: those of 1,000 training questions of each kind."""
+"""Folder of the published files, with 1,000 training questions of each kind."""
 QUESTIONS = 1_000
-"""Number in each file."""
+"""Number of questions in each file."""
 NAMES = (
     "single-supporting-fact",
     "two-supporting-facts",
@@ -42,7 +42,7 @@ NAMES = (
     "path-finding",
     "agents-motivations",
 )
-"""Of kinds 1 to 20, as in the names of the files."""
+"""Names of the kinds 1 to 20 in the names of files."""
 
 _LINE = re.compile(r"(\d+) (.+)")
 _ASKED = re.compile(r"(.+\?)\s*\t([^\t]+)\t([\d ]+)")
@@ -55,9 +55,9 @@ class Question:
     """One question and the text before it."""
 
     statements: tuple[Statement, ...]
-    """Words of each, from the first to the last."""
+    """The words of each, from the first statement to the last."""
     words: Statement
-    """Of the question."""
+    """The words of the question."""
     answer: str
     facts: tuple[int, ...]
     """Indices of the statements that the answer follows from, as the file orders them."""

@@ -18,7 +18,7 @@ WORDS = (
     "triangle up was went west what where white who why will winona wolf wolves yann yellow "
     "yesterday you"
 )
-"""Of all kinds of questions, in lower case, apart by spaces."""
+"""Of all kinds of questions, in lower case, separated by spaces."""
 
 _PLACES = "bathroom bedroom garden hallway kitchen office"
 _YES_NO = "no yes"
@@ -45,7 +45,7 @@ class Kind(NamedTuple):
             that are left out for validation, and the 1,000 test questions.
         by_question: how many of the test questions are right if nothing is read: by the answer that
             is most frequent where the training asks the same, or, of new questions, in all.
-        answers: all, in lower case, apart by spaces.
+        answers: all, in lower case, separated by spaces.
         validated: the number of the last of the 1,000 published training questions that are for
             validation; they begin with a text, of which a question may ask again.
     """

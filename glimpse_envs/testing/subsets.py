@@ -20,8 +20,8 @@ def check_subsets(env_id: str, kwargs: dict[str, Any]) -> None:
     reset leave observations, infos and states of the other rows as they were."""
     envs = make_batch(env_id, ROWS, "Disabled", **kwargs)
     envs.reset(seed=8)
-    task, name, clock = envs.task, type(envs.task).__name__, envs._episodes.clock
-    remaining = envs._episodes.remaining()
+    task, name, episodes = envs.task, type(envs.task).__name__, envs._episodes
+    remaining = episodes.remaining()
 
     def observed(rows: Any) -> Any:
         return task.observe(rows, remaining[rows])
@@ -38,7 +38,7 @@ def check_subsets(env_id: str, kwargs: dict[str, Any]) -> None:
     actions = random_actions(envs, np.random.default_rng(8))
     if "stop" in actions:
         actions["stop"][:] = 0
-    last = clock.taken[SOME] >= task.budgets[SOME]
+    last = episodes.taken[SOME] >= task.budgets[SOME]
     outcome = task.act(SOME, actions, last)
     _check_outcome(task, outcome)
     assert_same(of_others(), before, _changed(f"{name}.act"))
@@ -46,7 +46,7 @@ def check_subsets(env_id: str, kwargs: dict[str, Any]) -> None:
     over = last | (outcome.terminated is not None and outcome.terminated)
     looking = SOME[~(over | (outcome.truncated is not None and outcome.truncated))]
     if len(looking):
-        clock.taken[looking] += 1
+        episodes.taken[looking] += 1
         task.look(looking, actions)
         assert_same(of_others(), before, _changed(f"{name}.look"))
 

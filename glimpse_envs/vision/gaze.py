@@ -9,6 +9,28 @@ from numpy.typing import NDArray
 from glimpse_envs.core.arrays import Floats, Ints
 from glimpse_envs.core.geometry import LookSpace, place_of, shortening
 from glimpse_envs.core.kernels import kernel
+from glimpse_envs.core.picture_view import PictureView
+from glimpse_envs.vision.sensors.sensor import Sensor
+
+
+def view_through(
+    sensor: Sensor, shape: tuple[int, int, int], look: str, max_move: float, inside: bool
+) -> PictureView:
+    """Return the geometry of scenes (C, H, W) that are seen through a sensor; with `inside` the
+    whole glimpse stays in the scene."""
+    outlines, sides = sensor.outlines, sensor.window_sides
+    reach = max(float(np.abs(outline).max()) for outline in outlines)
+    space = LookSpace(*shape[1:], reach if inside else 0.0)
+    return PictureView(
+        scene_shape=shape,
+        look=look,
+        space=space,
+        tile_locations=space.tile_centres(sensor.tile),
+        max_move=max_move,
+        outlines=tuple(outlines),
+        window_sides=sides,
+        glimpse_size=sensor.glimpse_shape[-1] if sides else 0,
+    )
 
 
 class Gaze:

@@ -16,15 +16,13 @@ from glimpse_envs.core.arguments import (
 )
 from glimpse_envs.core.arrays import Float32s, Ints
 from glimpse_envs.core.boxes import box_in_turn, middles_of, places_at
-from glimpse_envs.core.geometry import LookSpace
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.memory import check_memory
-from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.core.randomness import draw_starts
 from glimpse_envs.core.spaces import ordered
 from glimpse_envs.task import COMPONENTS, Arrays, Component, Reading, Rows, Task, rows_of
 from glimpse_envs.vision.context import CONTEXT_SIDE, coarse_views
-from glimpse_envs.vision.gaze import Gaze
+from glimpse_envs.vision.gaze import Gaze, view_through
 from glimpse_envs.vision.history import History
 from glimpse_envs.vision.scenes.scene import Hidden
 from glimpse_envs.vision.scenes.stage import Stage
@@ -140,19 +138,7 @@ class PictureTask(Task):
         self.fixed_steps = fixed_steps and not stop
         self.glimpse_cost = float(glimpse_cost)
         self._sensor = sensor
-        outlines, sides = sensor.outlines, sensor.window_sides
-        reach = max(float(np.abs(outline).max()) for outline in outlines)
-        space = LookSpace(*hidden.shape[1:], reach if inside else 0.0)
-        self._view = PictureView(
-            scene_shape=hidden.shape,
-            look=look,
-            space=space,
-            tile_locations=space.tile_centres(sensor.tile),
-            max_move=max_move,
-            outlines=outlines,
-            window_sides=sides,
-            glimpse_size=sensor.glimpse_shape[-1] if sides else 0,
-        )
+        self._view = view_through(sensor, hidden.shape, look, max_move, inside)
         if not self._full:
             self.picture_view = self._view
             values = math.prod(sensor.glimpse_shape)

@@ -14,10 +14,9 @@ from __future__ import annotations
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector import SyncVectorEnv
-from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
+from gymnasium.wrappers import AtariPreprocessing, ClipReward, FrameStackObservation
 
 from glimpse_envs.core.arguments import (
     SPLITS,
@@ -137,20 +136,9 @@ def _full_view(
     )
     env = AtariPreprocessing(env, noop_max=30, frame_skip=4, screen_size=_SIDE)
     if split == "train":
-        env = RewardSign(OneLife(env))
+        env = ClipReward(OneLife(env), -1.0, 1.0)  # scores are whole numbers: their sign
     env = FrameStackObservation(FireOnReset(env), frame_stack, padding_type="zero")
     return training_segments(env, segment, split)
-
-
-class RewardSign(gym.RewardWrapper, RecordConstructorArgs):
-    """Replaces rewards by their sign: -1, 0 or 1."""
-
-    def __init__(self, env: gym.Env) -> None:
-        RecordConstructorArgs.__init__(self)
-        gym.RewardWrapper.__init__(self, env)
-
-    def reward(self, reward: Any) -> float:
-        return float(np.sign(reward))
 
 
 class OneLife(gym.Wrapper, RecordConstructorArgs):

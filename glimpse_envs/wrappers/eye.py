@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,11 +18,10 @@ from glimpse_envs.core.arguments import (
     keyword_parameters,
 )
 from glimpse_envs.core.arrays import Bools, Float32s, Ints
-from glimpse_envs.core.geometry import LookSpace
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.core.spaces import ordered
 from glimpse_envs.vision.sensors import make_sensor
-from glimpse_envs.wrappers.looks import LOOKS, Looks, checked_move, checked_start
+from glimpse_envs.wrappers.looks import LOOKS, RULES, Looks, checked_move, checked_start, view_of
 from glimpse_envs.wrappers.pixels import find_pixels
 from glimpse_envs.wrappers.views import MaskedView, SensorView, View
 
@@ -93,11 +93,11 @@ class Eye:
         self._pixels = find_pixels(env_name, space, pixels, layout)
         shape = self._pixels.shape
         reader = make_sensor(sensor, shape, {"glimpse_size": glimpse_size, "scales": scales})
-        reach = max(float(np.abs(outline).max()) for outline in reader.outlines)
-        place = LookSpace(*shape[1:], reach if inside else 0.0)
         check_choice("look", look, LOOKS)
-        move = checked_move(look, max_move)
-        self._looks = Looks(look, place, reader.tile, move, checked_start(start))
+        view = view_of(reader, shape, look, checked_move(look, max_move), inside)
+        if mask:
+            view = replace(view, window_sides=(), glimpse_size=0)
+        self._looks = Looks(look, view, checked_start(start))
         self._recut, self.max_steps = bool(recut), max_steps
         if periphery is not None:
             check_integers(1, periphery=periphery)
@@ -145,8 +145,6 @@ class Eye:
         if max_steps is not None:
             parts["remaining"] = spaces.Box(0.0, 1.0, (1,), np.float32)
         self.observation_space = ordered(parts)
-        self.look_space = self._looks.component
-        self._glimpse_size = glimpse_size
 
     @property
     def env_name(self) -> str:
@@ -155,24 +153,12 @@ class Eye:
     @property
     def picture_view(self) -> PictureView | None:
         """Geometry of frames and looks; None where the gaze follows a rule."""
-        looks = self._looks
-        if looks.component is None:
-            return None
-        places = looks.places
-        return PictureView(
-            scene_shape=self._pixels.shape,
-            look=looks.look if places is None else "tiles",
-            space=looks.space,
-            tile_locations=looks.space.tile_centres(looks.tile) if places is None else places,
-            max_move=looks.max_move,
-            outlines=tuple(self._view.outlines),
-            window_sides=self._view.window_sides,
-            glimpse_size=self._glimpse_size,
-        )
+        return None if self._looks.look in RULES else self._looks.view
 
     def action_space(self, act: spaces.Space) -> spaces.Dict:
         """Return the space of `look`, unless it follows a rule, and `act`."""
-        look = {} if self.look_space is None else {"look": self.look_space}
+        view = self.picture_view
+        look = {} if view is None else {"look": view.action_space}
         return ordered(look | {"act": act})
 
     def seed(self, seeds: Sequence[int | None]) -> None:
@@ -232,7 +218,7 @@ class Eye:
         """See the `newest` of `frames` (m, K, C, H, W) at the present places of `rows` (m,)."""
         if not len(rows):
             return
-        centres = self._looks.space.to_pixels(self._locations)
+        centres = self._looks.view.space.to_pixels(self._locations)
         for back in range(1, newest + 1):
             self._view.read(frames[:, -back], rows, centres, self._memory[-back])
 
@@ -268,7 +254,7 @@ class Eye:
         from glimpse_envs.rendering import Picture
 
         frame = self._pixels.read(pixels)[row, -1].astype(np.float32)
-        place = self._looks.space.to_pixels(self._locations[row])
+        place = self._looks.view.space.to_pixels(self._locations[row])
         return Picture(
             scene=frame / 255.0 if self._pixels.dtype == np.uint8 else frame,
             path=place[None].astype(np.float32),

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import check_choice, check_move, is_number
+from glimpse_envs.core.arguments import check_move, is_number
 from glimpse_envs.core.arrays import Floats
-from glimpse_envs.core.geometry import LookSpace, project_to_disc
+from glimpse_envs.core.geometry import project_to_disc
+from glimpse_envs.core.picture_view import PictureView
+from glimpse_envs.vision.gaze import view_through
+from glimpse_envs.vision.sensors.sensor import Sensor
 
 LOOKS = ("continuous", "tiles", "corners", "relative", "static", "random", "raster")
 RULES = ("static", "random", "raster")
@@ -27,56 +29,14 @@ class Looks:
 
     Args:
         look: one of `LOOKS`.
-        space: the places that can be looked at.
-        tile: the glimpse's side in pixels.
-        max_move: the longest relative move, in look coordinates.
+        view: the geometry of frames and looks.
         start: the first place (x, y) of an episode, in look coordinates. None: a uniform one; the
             middle for a static gaze, the first tile for a raster.
-
-    Raises:
-        ValueError: an unknown look, or frames too small for corners.
     """
 
     look: str
-    space: LookSpace
-    tile: int
-    max_move: float
+    view: PictureView
     start: tuple[float, float] | None
-
-    def __post_init__(self) -> None:
-        check_choice("look", self.look, LOOKS)
-        if self.look == "corners":
-            spare = min(self.space.height, self.space.width) - self.tile
-            if spare < _CORNERS:
-                raise ValueError(
-                    f"look='corners' needs frames {_CORNERS} pixels larger than the glimpse; they "
-                    f"are {self.space.height}x{self.space.width} and it is {self.tile}"
-                )
-
-    @property
-    def component(self) -> spaces.Space | None:
-        """The space of the action's `look`; None where the gaze follows a rule."""
-        if self.look in RULES:
-            return None
-        places = self.places
-        if places is not None:
-            return spaces.Discrete(len(places))
-        return spaces.Box(-1.0, 1.0, (2,), np.float32)
-
-    @property
-    def places(self) -> Floats | None:
-        """The listed locations (n, 2) of looks, row by row; None where looks have no list."""
-        if self.look in ("tiles", "raster"):
-            return self.space.tile_centres(self.tile)
-        if self.look == "corners":
-            x, y = (
-                np.arange(0, side - self.tile, (side - self.tile) // _CORNERS)[:_CORNERS]
-                for side in (self.space.width, self.space.height)
-            )
-            corners = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-            # With whole glimpses in the frame, a wide one keeps further from the borders.
-            return np.clip(self.space.to_locations(corners + self.tile / 2), -1.0, 1.0)
-        return None
 
     def first(self, random: np.random.Generator) -> Floats:
         """Return the place (2,) where an episode begins."""
@@ -90,15 +50,43 @@ class Looks:
         """Return the place (2,) after `step` steps, the last one having been `location` (2,)."""
         if self.look == "random":
             return random.uniform(-1.0, 1.0, 2)
-        places = self.places
-        return location if places is None else places[step % len(places)]
+        places = self.view.tile_locations
+        return places[step % len(places)] if self.look == "raster" else location
 
     def move(self, locations: Floats, looks: NDArray) -> Floats:
         """Return the locations (n, 2) after `looks` (n, ...), taken at `locations` (n, 2)."""
         if self.look == "relative":
-            return np.clip(locations + self.max_move * project_to_disc(looks), -1.0, 1.0)
-        places = self.places
-        return np.asarray(looks, np.float64) if places is None else places[looks]
+            return np.clip(locations + self.view.max_move * project_to_disc(looks), -1.0, 1.0)
+        return np.asarray(self.view.places_of(looks), np.float64)
+
+
+def view_of(
+    sensor: Sensor, shape: tuple[int, int, int], look: str, max_move: float, inside: bool
+) -> PictureView:
+    """Return the geometry of frames (C, H, W) and looks; corners are tiles of other places.
+
+    Raises:
+        ValueError: frames are too small for corners.
+    """
+    known = look if look in ("tiles", "relative") else "continuous"
+    view = view_through(sensor, shape, "tiles" if look == "corners" else known, max_move, inside)
+    if look != "corners":
+        return view
+    _, height, width = shape
+    spare = min(height, width) - sensor.tile
+    if spare < _CORNERS:
+        raise ValueError(
+            f"look='corners' needs frames {_CORNERS} pixels larger than the glimpse; they are "
+            f"{height}x{width} and it is {sensor.tile}"
+        )
+    x, y = (
+        np.arange(0, side - sensor.tile, (side - sensor.tile) // _CORNERS)[:_CORNERS]
+        for side in (width, height)
+    )
+    corners = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    # With whole glimpses in the frame, a wide one keeps further from the borders.
+    places = np.clip(view.space.to_locations(corners + sensor.tile / 2), -1.0, 1.0)
+    return replace(view, tile_locations=places)
 
 
 def checked_move(look: str, max_move: float | None) -> float:

@@ -3,36 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Float32s, Floats, Ints
 from glimpse_envs.vision.sensors.sensor import Sensor, square
-
-
-class View(Protocol):
-    """Reads what is seen of a batch of frames."""
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """(channels, height, width) of what is seen of one frame."""
-
-    def read(self, frames: NDArray, rows: Ints, centres: Floats, seen: Float32s) -> None:
-        """Fill `seen[rows]` (m, *shape) with what `frames` (m, C, H, W), uint8 or float32, show
-        around `centres[rows]`, (x, y) in pixels; values in [0, 1]."""
-
-    @property
-    def outlines(self) -> Sequence[Floats]:
-        """Outlines of what is seen, as in `glimpse_envs.rendering.Picture`."""
-
-    @property
-    def window_sides(self) -> tuple[float, ...]:
-        """Sides of its windows, as in `glimpse_envs.rendering.Picture`."""
-
-    def panels(self, seen: Float32s) -> Sequence[tuple[str, Float32s]]:
-        """Return what is `seen` (*shape) of one frame, as in `glimpse_envs.rendering.Picture`."""
 
 
 class SensorView:
@@ -58,6 +34,8 @@ class SensorView:
         return SensorView, self._made_of
 
     def read(self, frames: NDArray, rows: Ints, centres: Floats, seen: Float32s) -> None:
+        """Fill `seen[rows]` (m, *shape) with what `frames` (m, C, H, W), uint8 or float32, show
+        around `centres[rows]`, (x, y) in pixels; values in [0, 1]."""
         self._canvas[rows, :, 1:-1, 1:-1] = frames
         self._sensor.sum_scenes(self._canvas, self._sums, rows)
         self._sensor.read(self._canvas, self._sums, self._scenes, centres, rows, seen)
@@ -102,3 +80,6 @@ class MaskedView:
         squeezed = (cv2.resize(plane, small, interpolation=cv2.INTER_AREA) for plane in frame)
         planes = [cv2.resize(plane, size, interpolation=cv2.INTER_LINEAR) for plane in squeezed]
         return np.stack(planes).clip(0.0, 1.0)
+
+
+View = SensorView | MaskedView

@@ -11,7 +11,7 @@ from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
 from agents.policy.glimpse_policy import GlimpsePolicy
-from agents.policy.making import policy_maker
+from agents.policy.making import policy_from
 from glimpse_envs.adapters.sb3 import GlimpseVecEnv, make_sb3_env
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.testing import assert_same
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 def tiny_policy(venv: GlimpseVecEnv) -> GlimpsePolicy:
     """One of this project's agents, untrained."""
-    return policy_maker(tiny_network())(describe(venv.batch))
+    return policy_from(tiny_network(), describe(venv.batch))
 
 
 @pytest.mark.parametrize("seed", [None, 3])

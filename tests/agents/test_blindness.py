@@ -10,7 +10,7 @@ from torch import Tensor
 from agents.algorithms.reinforce import Reinforce
 from agents.policy.blindness import LIT, lit_parts
 from agents.policy.glimpse_policy import GlimpsePolicy
-from agents.policy.making import policy_maker
+from agents.policy.making import policy_from
 from glimpse_envs.episodes.description import describe
 from tests.support.tiny import tiny_config, tiny_network
 
@@ -21,7 +21,7 @@ NETWORK = tiny_network(blind_memory=True)
 
 def policy_for(env_id: str = DESCRIBE) -> GlimpsePolicy:
     torch.manual_seed(0)
-    return policy_maker(NETWORK)(describe(gym.make(env_id)))
+    return policy_from(NETWORK, describe(gym.make(env_id)))
 
 
 def seen(word: int = 3) -> dict[str, Tensor]:
@@ -63,7 +63,7 @@ def test_memory_sees_where_something_is_and_what_kind_of_word_was_written() -> N
 @pytest.mark.parametrize(("scales", "parts"), [(1, 1), (2, 2), (3, 4), (4, 8)])
 def test_parts_are_as_large_at_every_number_of_scales(scales: int, parts: int) -> None:
     env = gym.make(DESCRIBE, scales=scales)
-    blindness = policy_maker(NETWORK)(describe(env)).blindness
+    blindness = policy_from(NETWORK, describe(env)).blindness
     assert blindness is not None
     assert blindness.space["glimpse"].shape == (1, parts, parts)
     observation, _ = env.reset(seed=0)
@@ -83,7 +83,7 @@ def test_coloured_parts_are_lit_by_all_channels() -> None:
 )
 def test_a_blind_memory_sees_no_context(changes: dict[str, Any]) -> None:
     network = tiny_network(blind_memory=True, **changes)
-    blindness = policy_maker(network)(describe(gym.make(DESCRIBE, context=True))).blindness
+    blindness = policy_from(network, describe(gym.make(DESCRIBE, context=True))).blindness
     assert blindness is not None
     assert "context" not in blindness.space.spaces
 
@@ -92,7 +92,7 @@ def test_only_who_writes_sentences_has_a_blind_memory() -> None:
     assert policy_for().blindness is not None
     assert policy_for("Glimpse/ClutteredGlyphs-v0").blindness is None
     with pytest.raises(ValueError, match="blind_memory=True needs class_scales of at least 1"):
-        policy_maker(tiny_network(blind_memory=True, class_scales=0))(describe(gym.make(DESCRIBE)))
+        policy_from(tiny_network(blind_memory=True, class_scales=0), describe(gym.make(DESCRIBE)))
 
 
 def test_the_model_is_named_for_it() -> None:

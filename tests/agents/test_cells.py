@@ -15,9 +15,9 @@ from agents.episodes.rollout import play_episodes
 from agents.play.machines import outlook_of
 from agents.policy.cells import Cells, CellsHead
 from agents.policy.distributions import Categorical
-from agents.policy.glimpse_network import local_contrast
+from agents.policy.encoders import local_contrast
 from agents.policy.glimpse_policy import GlimpsePolicy
-from agents.policy.making import policy_maker
+from agents.policy.making import policy_from
 from agents.policy.networks import NetworkConfig
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.outlook import Places
@@ -43,7 +43,7 @@ def cells(rows: int = 3, blocks: int = 5) -> Cells:
 
 def policy_for(env_id: str, network: NetworkConfig = CELLS, **env_kwargs: Any) -> GlimpsePolicy:
     torch.manual_seed(0)
-    return policy_maker(network)(describe(gym.make(env_id, **env_kwargs)))
+    return policy_from(network, describe(gym.make(env_id, **env_kwargs)))
 
 
 def test_numbers_of_blocks_have_the_chances_of_a_categorical() -> None:
@@ -131,8 +131,8 @@ def test_refined_looks_change_likeliest_looks_alone() -> None:
     policies = []
     for refined in (False, True):
         torch.manual_seed(0)
-        make = policy_maker(replace(CELLS, refine_looks=refined))
-        policies.append(make(describe(env)))
+        network = replace(CELLS, refine_looks=refined)
+        policies.append(policy_from(network, describe(env)))
     plain, refined_one = (policy.predict(batch, deterministic=True)[0] for policy in policies)
     assert (plain["look"] != refined_one["look"]).any()
     assert np.array_equal(plain["answer"], refined_one["answer"])
@@ -169,7 +169,7 @@ def test_a_look_at_the_brightest_block_goes_to_what_is_seen(
     """One white pixel in a black scene lies within half a block, and half of itself, of where the
     look goes."""
     envs = make_vector(TRANSLATED, 1, inside=inside)
-    head: Any = policy_maker(replace(CELLS, look_block=block))(describe(envs)).heads["look"]
+    head: Any = policy_from(replace(CELLS, look_block=block), describe(envs)).heads["look"]
     view = view_of(envs)
     reach = block * view.window_sides[scale] / view.glimpse_size / 2 + 0.5
     side, rng = view.scene_shape[-1], np.random.default_rng(0)

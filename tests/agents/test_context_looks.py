@@ -13,7 +13,7 @@ from agents.algorithms.reinforce import Reinforce
 from agents.policy.cells import Cells, CellsHead
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from agents.policy.inhibition import CellInhibition
-from agents.policy.making import policy_maker
+from agents.policy.making import policy_from
 from agents.policy.networks import NetworkConfig
 from agents.scoring.costs import measure_costs
 from agents.scoring.counted_scenes import ALIKE
@@ -31,7 +31,7 @@ CELLS = tiny_network(look_coordinates="cells", inhibition_of_return=True)
 
 def make_policy(env: GlimpseVectorEnv, network: NetworkConfig = CELLS) -> GlimpsePolicy:
     torch.manual_seed(0)
-    return policy_maker(network)(describe(env))
+    return policy_from(network, describe(env))
 
 
 def look_head(policy: GlimpsePolicy) -> CellsHead:

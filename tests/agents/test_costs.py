@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from agents.policy.glimpse_policy import GlimpsePolicy
-from agents.policy.making import policy_maker
+from agents.policy.making import policy_from
 from agents.policy.networks import NetworkConfig
 from agents.scoring.costs import (
     Costs,
@@ -21,7 +21,7 @@ from agents.scoring.costs import (
     make_evaluated,
     measure_costs,
 )
-from agents.scoring.multiply_adds import MultiplyAdds
+from agents.scoring.multiply_adds import multiply_adds
 from baselines.pictures.attention_sampling import AttentionSampling, AttentionSamplingConfig
 from baselines.pictures.full_view import FullView, FullViewConfig
 from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig
@@ -124,7 +124,7 @@ def test_the_widest_window_holds_the_others_and_the_margin_counts() -> None:
 def untrained(env_id: str = CENTRED, **env_kwargs: Any) -> tuple[GlimpsePolicy, Evaluation]:
     env = gym.make(env_id, **env_kwargs)
     torch.manual_seed(0)
-    policy = policy_maker(SIZES)(describe(env))
+    policy = policy_from(SIZES, describe(env))
     return policy.eval(), evaluate(policy, env_id, episodes=SCENES, **env_kwargs)
 
 
@@ -309,9 +309,9 @@ def test_scenes_that_cost_unlike_are_counted_apart() -> None:
     with closing(make_evaluated(evaluation, rows=1)) as batch:
         for scene in range(8):
             observation, _ = deal(batch, "test", 0, np.array([scene]))
-            with MultiplyAdds() as counter:
+            with multiply_adds() as counter:
                 model.predict(observation)
-            spent.append(counter.total)
+            spent.append(counter())
     assert len(set(spent)) > 1
     costs = measure_costs(model, evaluation).per_episode
     assert costs["multiply_adds"] == pytest.approx(np.mean(spent), abs=0.01)
@@ -322,7 +322,7 @@ def test_scenes_that_cost_unlike_are_counted_apart() -> None:
 def test_glimpses_that_recall_scores_are_read_too() -> None:
     network = replace(SIZES, recall_glimpses=3, recall_units=4)
     env = gym.make("Glimpse/Copy-v0", length=5, min_length=5)
-    policy = policy_maker(network)(describe(env)).eval()
+    policy = policy_from(network, describe(env)).eval()
     score = evaluate(policy, "Glimpse/Copy-v0", episodes=SCENES, length=5, min_length=5)
     expected = [steps + sum(min(t, 3) for t in range(1, steps + 1)) for steps in score.glimpses]
     costs = measure_costs(policy, score)
@@ -349,9 +349,9 @@ def test_nothing_that_a_baseline_runs_is_taken_for_nothing(
     missed = []
 
     def note(layer: nn.Module, seen: Any, given: Any) -> None:
-        with MultiplyAdds() as alone:
+        with multiply_adds() as alone:
             type(layer).forward(layer, *seen)
-        if alone.total == 0:
+        if alone() == 0:
             missed.append(layer)
 
     weighty = (nn.Linear, nn.Conv2d, nn.RNNCellBase, nn.RNNBase)
@@ -377,5 +377,5 @@ class Unpriced(FallingBall):
 def test_a_task_that_does_not_say_what_reading_costs_has_none() -> None:
     register("Tiny/Unpriced-v0", task=f"{__name__}:Unpriced")
     env = gym.make_vec("Tiny/Unpriced-v0", num_envs=1)
-    policy = policy_maker(SIZES)(describe(env))
+    policy = policy_from(SIZES, describe(env))
     assert measure_costs(policy, evaluate(policy, "Tiny/Unpriced-v0", episodes=8)) == Costs()

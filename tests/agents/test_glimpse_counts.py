@@ -12,7 +12,7 @@ from gymnasium.wrappers import TimeLimit
 
 from agents.policy.glimpse_counts import UNIT, glimpse_counts
 from agents.policy.glimpse_policy import GlimpsePolicy
-from agents.policy.making import policy_maker
+from agents.policy.making import policy_from
 from agents.policy.networks import NetworkConfig, core_name
 from agents.sb3.features import GlimpseFeatures
 from glimpse_envs.episodes.description import describe
@@ -28,7 +28,7 @@ def make(env_id: str = "Glimpse/PointerChase-v0", **network: Any) -> GlimpsePoli
     config = NetworkConfig(what_units=8, where_units=8, glimpse_units=8, core_units=8)
     with closing(gym.make(env_id, **(CHASE if "Chase" in env_id else {}))) as env:
         torch.manual_seed(0)
-        return policy_maker(replace(config, **network))(describe(env))
+        return policy_from(replace(config, **network), describe(env))
 
 
 @pytest.mark.parametrize("budget", [1, 2, 7, 1000, 3000])
@@ -51,7 +51,7 @@ def test_rows_are_counted_from_their_own_beginning() -> None:
     state, start = None, np.ones(ROWS, np.bool_)
     for _ in range(30):
         action, state = policy.predict(observation, state, start)
-        taken, budgets = envs._episodes.clock.taken, envs.task.budgets
+        taken, budgets = envs._episodes.taken, envs.task.budgets
         expected = np.stack([taken, budgets - taken], axis=1)
         begun = ~envs.ended
         np.testing.assert_allclose(given[-1][begun] * UNIT, expected[begun], atol=1e-4)
@@ -117,7 +117,7 @@ def test_the_share_of_a_time_limit_is_not_counted() -> None:
     world = GlimpseWrapper(TimeLimit(PixelWorld(), 10), glimpse_size=8)
     assert "remaining" in describe(world).observation_space.spaces
     with pytest.raises(ValueError, match="here `remaining` is the share of a time limit"):
-        policy_maker(NetworkConfig(count_glimpses=True))(describe(world))
+        policy_from(NetworkConfig(count_glimpses=True), describe(world))
 
 
 def test_models_without_a_core_do_not_count() -> None:

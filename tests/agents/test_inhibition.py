@@ -23,7 +23,7 @@ from agents.policy.inhibition import (
     Nearness,
     PlaceInhibition,
 )
-from agents.policy.making import policy_maker
+from agents.policy.making import policy_from
 from agents.presets import PRESETS
 from agents.train import ALGORITHMS
 from agents.training.precision import autocast
@@ -57,7 +57,7 @@ ELSEWHERE: dict[str, tuple[str, dict[str, Any]]] = {
 def make_policy(env: GlimpseVectorEnv, **network: Any) -> GlimpsePolicy:
     torch.manual_seed(0)
     config = tiny_network(inhibition_of_return=True, **network)
-    return policy_maker(config)(describe(env))
+    return policy_from(config, describe(env))
 
 
 def looks_of(env: GlimpseVectorEnv, rng: np.random.Generator) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def test_visits_are_those_of_the_episode(name: str, core: str) -> None:
 
 def test_what_was_least_visited_is_preferred_at_first() -> None:
     env = make_vector(LOOKUP, ROWS, cells=7, length=5)
-    policy, plain = make_policy(env), policy_maker(tiny_network())(describe(env))
+    policy, plain = make_policy(env), policy_from(tiny_network(), describe(env))
     inhibition = policy.inhibition
     assert isinstance(inhibition, PlaceInhibition)
     with torch.no_grad():
@@ -194,7 +194,7 @@ def test_looks_of_other_kinds_have_none(case: str) -> None:
     env = make_vector(env_id, ROWS, **env_kwargs)
     policy = make_policy(env)
     assert policy.inhibition is None
-    plain = policy_maker(tiny_network())(describe(env))
+    plain = policy_from(tiny_network(), describe(env))
     assert policy.state_dict().keys() == plain.state_dict().keys()
 
 
@@ -207,7 +207,7 @@ def test_a_location_that_shows_no_address_has_none(location: gym.spaces.Box) -> 
     description = describe(gym.make(LOOKUP))  # 16 cells
     parts = dict(description.observation_space.spaces) | {"location": location}
     other = replace(description, observation_space=gym.spaces.Dict(parts))
-    assert policy_maker(tiny_network(inhibition_of_return=True))(other).inhibition is None
+    assert policy_from(tiny_network(inhibition_of_return=True), other).inhibition is None
 
 
 @pytest.mark.parametrize(

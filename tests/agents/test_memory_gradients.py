@@ -23,7 +23,7 @@ from agents.episodes.rollout import play_episodes
 from agents.episodes.trajectory import Trajectory
 from agents.policy.distributions import OptionalAnswer
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
-from agents.policy.making import policy_maker
+from agents.policy.making import policy_from
 from agents.policy.networks import NetworkConfig
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.description import describe
@@ -54,7 +54,7 @@ def make_policy(setting: str, **network: Any) -> GlimpsePolicy:
     torch.manual_seed(7)
     env = make_env(setting, 1)
     config: NetworkConfig = tiny_network(detach_heads=False, direct_access="all", **network)
-    policy = policy_maker(config)(describe(env)).double()
+    policy = policy_from(config, describe(env)).double()
     with torch.no_grad():
         for parameter in policy.parameters():
             parameter.mul_(2.0)

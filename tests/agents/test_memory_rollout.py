@@ -16,7 +16,7 @@ from agents.episodes.rollout import play_episodes, sample_actions
 from agents.episodes.trajectory import Trajectory
 from agents.policy.distributions import Bernoullis, OptionalAnswer
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
-from agents.policy.making import policy_maker
+from agents.policy.making import policy_from
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.task import Task
@@ -45,7 +45,7 @@ def make_env(name: str, rows: int = ROWS, **changes: Any) -> GlimpseVectorEnv:
 def make_policy(env: GlimpseVectorEnv, **network: Any) -> GlimpsePolicy:
     torch.manual_seed(0)
     config = tiny_network(direct_access="all", **network)
-    return policy_maker(config)(describe(env)).double()
+    return policy_from(config, describe(env)).double()
 
 
 def oracle_but(task: Task, lapses: NDArray[np.bool_]) -> Choose:

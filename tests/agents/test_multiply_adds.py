@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from agents.policy.cores import make_core
 from agents.policy.networks import NetworkConfig
-from agents.scoring.multiply_adds import LayerMultiplyAdds, MultiplyAdds
+from agents.scoring.multiply_adds import multiply_adds, of_layers
 from baselines.attention import attend
 
 SIZES = NetworkConfig(
@@ -18,9 +18,9 @@ SIZES = NetworkConfig(
 
 
 def counted(work: Any) -> int:
-    with MultiplyAdds() as counter, torch.no_grad():
+    with multiply_adds() as counter, torch.no_grad():
         work()
-    return counter.total
+    return counter()
 
 
 def attention_over(keys: int, size: int, rows: int) -> None:
@@ -130,20 +130,20 @@ class Product(nn.Module):
 
 def test_layers_are_told_from_the_rest() -> None:
     model = Mixed()
-    with MultiplyAdds() as counter, LayerMultiplyAdds(counter, model) as layers, torch.no_grad():
+    with multiply_adds() as counter, of_layers(counter, model) as layers, torch.no_grad():
         model(X)
-    assert layers.total == 3 * (5 * 4 + 4 * 3)
-    assert counter.total - layers.total == 3 * (3 * 2 + 2 * 11)
-    with MultiplyAdds(), torch.no_grad():
+    assert layers() == 3 * (5 * 4 + 4 * 3)
+    assert counter() - layers() == 3 * (3 * 2 + 2 * 11)
+    with multiply_adds(), torch.no_grad():
         model(X)
-    assert layers.total == 3 * (5 * 4 + 4 * 3), "only within its block"
+    assert layers() == 3 * (5 * 4 + 4 * 3), "only within its block"
 
 
 def test_a_part_of_a_layer_that_is_called_apart_is_a_layer_too() -> None:
     model = Mixed()
     deep = model.layers["deep"]
     assert isinstance(deep, nn.Sequential)
-    with MultiplyAdds() as counter, LayerMultiplyAdds(counter, model) as layers, torch.no_grad():
+    with multiply_adds() as counter, of_layers(counter, model) as layers, torch.no_grad():
         model(X)
         deep[0](X)
-    assert layers.total == 3 * (5 * 4 + 4 * 3) + 3 * 5 * 4
+    assert layers() == 3 * (5 * 4 + 4 * 3) + 3 * 5 * 4

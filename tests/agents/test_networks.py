@@ -13,12 +13,12 @@ from torch import Tensor, nn
 
 from agents.policy.cores import LSTMCore, RectifierCore, make_core
 from agents.policy.distributions import Categorical
-from agents.policy.encoders import ATARI_SIDE
+from agents.policy.encoders import ATARI_SIDE, local_contrast
 from agents.policy.gaussians import DiagonalGaussian
-from agents.policy.glimpse_network import GlimpseNetwork, local_contrast
+from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.glimpse_policy import GlimpsePolicy
 from agents.policy.heads import GaussianHead, make_head
-from agents.policy.making import policy_maker
+from agents.policy.making import policy_from
 from agents.policy.networks import GLIMPSE_NETWORKS, NetworkConfig
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.protocol import evaluate
@@ -35,7 +35,7 @@ CORES = (*RECURRENT, "feedforward")
 def make_policy(env_id: str, env_kwargs: dict[str, Any], **network: Any) -> GlimpsePolicy:
     torch.manual_seed(0)
     env = gym.make(env_id, **env_kwargs)
-    return policy_maker(tiny_network(**network))(describe(env))
+    return policy_from(tiny_network(**network), describe(env))
 
 
 def observations(env_id: str, env_kwargs: dict[str, Any], seed: int = 0) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def test_every_part_learns_that_repeats_or_skips(env_id: str, detach: bool) -> N
     repeating = {name for name, part in env.task.components.items() if part.repeats}
     access: Any = "all" if repeating else None
     network = tiny_network(direct_access=access, skip=True, detach_heads=detach, **many)
-    policy = policy_maker(network)(describe(env))
+    policy = policy_from(network, describe(env))
     assert set(policy.repeaters) == repeating
     state = policy.initial_state(ROWS)
     for seed in range(2):

@@ -17,7 +17,7 @@ from agents.policy.distributions import (
 )
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from agents.policy.heads import Repeater, make_head
-from agents.policy.making import policy_maker
+from agents.policy.making import policy_from
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.task import Component
 from tests.support.episodes import make_vector
@@ -133,7 +133,7 @@ def make_policy(
     torch.manual_seed(0)
     envs = make_vector(env_id, 1, **small(env_id))
     config = tiny_network(direct_access=direct_access, **network)
-    return policy_maker(config)(describe(envs))
+    return policy_from(config, describe(envs))
 
 
 def small(env_id: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from agents.policy.picture_layout import channels_last
+from agents.policy.encoders import channels_last
 
 
 @pytest.mark.parametrize("channels", [1, 2, 3])

@@ -12,10 +12,10 @@ from torch.nn import functional as F
 from agents.algorithms.actor_critic import ActorCritic
 from agents.policy.core import State
 from agents.policy.cores import LSTMCore, make_core
-from agents.policy.making import policy_maker
+from agents.policy.making import policy_from
 from agents.policy.networks import NetworkConfig
 from agents.policy.recall import RecallCore
-from agents.scoring.multiply_adds import MultiplyAdds
+from agents.scoring.multiply_adds import multiply_adds
 from agents.training.optimizers import Optimizer
 from baselines.memories.lstm_memory import LSTMMemory, LSTMMemoryConfig
 from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig
@@ -121,9 +121,9 @@ def test_what_is_read_is_counted_as_work() -> None:
     def cost(glimpses: int) -> int:
         config = NetworkConfig(core_units=UNITS, recall_glimpses=glimpses, recall_units=RECALLED)
         core = make_core(config, INPUTS)
-        with MultiplyAdds() as count, torch.no_grad():
+        with multiply_adds() as count, torch.no_grad():
             core(torch.zeros(1, INPUTS), core.initial_state(1))
-        return count.total
+        return count()
 
     assert cost(7) - cost(6) == 3 * RECALLED
 
@@ -167,7 +167,7 @@ def test_equal_precision_of_the_memory_under_bfloat16() -> None:
 def test_a_policy_with_recall_starts_with_an_empty_memory() -> None:
     network = tiny_network(recall_glimpses=GLIMPSES, recall_units=RECALLED)
     env = make_vector(CLUTTERED, ROWS)
-    policy = policy_maker(network)(describe(env))
+    policy = policy_from(network, describe(env))
     observation, _ = env.reset(seed=0)
     fresh, state = policy.predict(observation, deterministic=True)
     assert state[-2].shape == (ROWS, GLIMPSES * (2 * RECALLED + 1))

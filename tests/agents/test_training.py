@@ -98,7 +98,7 @@ def test_a_training_of_slow_updates_saves_by_its_clock(
 ) -> None:
     """Each update seems to take so many `seconds`; the third is the last before the kill."""
     now = iter(np.arange(0.0, 1e4, seconds))
-    monkeypatch.setattr(loop, "clock_of", lambda config: lambda: next(now))
+    monkeypatch.setattr(loop, "clock_of", lambda *_: lambda: next(now))
     monkeypatch.setattr(loop, "processes", lambda: number)
     monkeypatch.setattr(Mortal, "life", 3, raising=False)
     config = replace(CONFIGS["plain"], checkpoint_every=1000)

@@ -13,7 +13,7 @@ from agents.episodes.playing import Choose
 from agents.episodes.rollout import play_episodes, replay_episodes
 from agents.episodes.trajectory import Trajectory
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
-from agents.policy.making import policy_maker
+from agents.policy.making import policy_from
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.description import describe
 from tests.support.hidden_clock import make_clock
@@ -33,7 +33,7 @@ def make_env(mode: str, budget: int = BUDGET) -> GlimpseVectorEnv:
 
 def make_policy() -> GlimpsePolicy:
     torch.manual_seed(0)
-    return policy_maker(tiny_network(detach_heads=False))(describe(make_env("SameStep"))).double()
+    return policy_from(tiny_network(detach_heads=False), describe(make_env("SameStep"))).double()
 
 
 def planned(stops: list[int]) -> Choose:

@@ -46,7 +46,6 @@ def test_an_update_descends_the_weighted_sum(answer_by: Any, gaze: Any, signal: 
     losses = episode_losses(
         play_episodes(twin.env, twin.policy, twin.choose),
         config,
-        looks_learned=gaze == "learned",
     )
     total = 0.3 * losses["policy"] + 0.7 * losses["baseline"] - 0.05 * losses["entropy"]
     total = total + losses["answer"] if answer_by == "label" else total

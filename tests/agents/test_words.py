@@ -9,7 +9,7 @@ import torch
 from agents.algorithms.reinforce import Reinforce
 from agents.policy.glimpse_policy import GlimpsePolicy
 from agents.policy.heads import LogitsHead
-from agents.policy.making import policy_maker
+from agents.policy.making import policy_from
 from agents.policy.words import Words, WordsHead, join_words
 from agents.training.precision import autocast
 from glimpse_envs.episodes.description import describe
@@ -23,7 +23,7 @@ NETWORK = tiny_network(class_scales=2)
 def policy_for(env_id: str, class_scales: int = 2, **network: Any) -> GlimpsePolicy:
     torch.manual_seed(0)
     config = tiny_network(class_scales=class_scales, **network)
-    return policy_maker(config)(describe(gym.make(env_id)))
+    return policy_from(config, describe(gym.make(env_id)))
 
 
 def seen_by(policy: GlimpsePolicy) -> dict[str, torch.Tensor]:

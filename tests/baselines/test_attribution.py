@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.policy.core import Core, State
-from agents.policy.making import policy_maker
+from agents.policy.making import policy_from
 from baselines.model import Answers, BaselineConfig, Observation
 from baselines.pictures.full_view import FullView, FullViewConfig, GreatestResponse
 from baselines.pictures.picture_model import PictureModel
@@ -148,7 +148,7 @@ def test_an_agents_glimpses_are_weighed_along_its_path(counting: bool) -> None:
     torch.manual_seed(0)
     env = make_single(CENTRED, budget=T)
     network = replace(tiny_network(), count_glimpses=counting)
-    policy = policy_maker(network)(describe(env)).eval()
+    policy = policy_from(network, describe(env)).eval()
     observations: list[dict[str, NDArray[np.float32]]] = [
         {
             "glimpse": noise(B, 1, G, G, seed=step).numpy(),

@@ -12,7 +12,7 @@ from agents.play.machines import Machine
 from agents.policy.blindness import LIT, lit_parts
 from agents.report.trace import Witness
 from agents.scoring.costs import measure_costs
-from agents.scoring.multiply_adds import MultiplyAdds
+from agents.scoring.multiply_adds import multiply_adds
 from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import evaluate_run, policy_of
 from baselines.learner import SupervisedLearner, cross_entropies
@@ -193,9 +193,9 @@ def test_own_words_are_written_as_the_right_ones_are_taught(blind: bool) -> None
     _, first = model.predict(seen)
     totals = []
     for begins in (start, np.zeros(6, np.bool_), np.ones(6, np.bool_)):
-        with MultiplyAdds() as counter:
+        with multiply_adds() as counter:
             model.predict(seen, state, begins)
-        totals.append(counter.total)
+        totals.append(counter())
     assert totals[0] - totals[1] == (totals[2] - totals[1]) * 2 // 6, "of two new scenes of six"
     for new, old, fresh in zip(renewed, kept, first, strict=True):
         torch.testing.assert_close(new[[0, 2, 3, 5]], old[[0, 2, 3, 5]])

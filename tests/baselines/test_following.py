@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 import baselines.model
 from agents.scoring.costs import measure_costs
-from agents.scoring.multiply_adds import MultiplyAdds
+from agents.scoring.multiply_adds import multiply_adds
 from agents.scoring.run_scores import evaluate_run
 from baselines.pictures.reader import RecurrentReader
 from glimpse_envs.evaluation.protocol import evaluate
@@ -122,9 +122,9 @@ def test_an_episode_costs_a_glimpse_a_frame() -> None:
     side = model.picture.glimpse_shape[-1]
     assert model.values_read == side**2
     assert costs.by_glimpse["values_delivered"] == tuple(n * side**2 for n in (1, 2, 3))
-    with MultiplyAdds() as counter:
+    with multiply_adds() as counter:
         model.predict({"scene": frames(1)[0]})
-    assert costs.per_episode["multiply_adds"] == BUDGET * counter.total
+    assert costs.per_episode["multiply_adds"] == BUDGET * counter()
 
 
 @pytest.mark.parametrize("supervise", ["scored", "all"])

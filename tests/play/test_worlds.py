@@ -87,7 +87,7 @@ def test_a_whole_game_is_played_not_what_training_makes_of_it() -> None:
         wrappers.append(type(env).__name__)
         env = env.env
     assert "GlimpseWrapper" in wrappers
-    assert not {"RewardSign", "OneLife"} & set(wrappers)
+    assert not {"ClipReward", "OneLife"} & set(wrappers)
     game.step({"action": {"look": {"x": 0.5, "y": 0.5}}})
     assert game.view()["taken"] == 2, "a noop does nothing"
 

@@ -20,7 +20,7 @@ from glimpse_envs.sources import (
     load,
 )
 from glimpse_envs.sources.image_files import read_image
-from glimpse_envs.vision.scenes.by_class import ImagesByClass
+from glimpse_envs.vision.scenes.by_class import load_by_class
 from tests.support.episodes import CENTRED, make_vector, write_images
 
 
@@ -98,12 +98,12 @@ def test_what_is_forgotten_is_read_again(pets: Path, monkeypatch: pytest.MonkeyP
         return read_image(path)
 
     monkeypatch.setattr(folder, "read_image", noted)
-    by_class = ImagesByClass(source, "train")
-    images = by_class.load()[0]
-    assert by_class.load()[0] is images
+    examples = source, "train", describe(source)
+    images = load_by_class(*examples)[0]
+    assert load_by_class(*examples)[0] is images
     read.clear()
     forget()
-    assert by_class.load()[0] is not images
+    assert load_by_class(*examples)[0] is not images
     assert set(read) == set(pets.glob("*/*.png"))
 
 

@@ -6,11 +6,11 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.wrappers import AtariPreprocessing
+from gymnasium.wrappers import AtariPreprocessing, ClipReward
 
 from glimpse_envs.suite import ATARI
 from glimpse_envs.wrappers import GlimpseVectorWrapper, Segments
-from glimpse_envs.wrappers.atari import FireOnReset, OneLife, RewardSign
+from glimpse_envs.wrappers.atari import FireOnReset, OneLife
 from tests.support.lives import Lives
 
 SUGARL: dict[str, Any] = {
@@ -88,7 +88,7 @@ def test_a_lost_life_ends_a_training_episode_alone() -> None:
 
 def test_a_life_is_an_episode_and_its_rewards_are_signs() -> None:
     game = Lives(steps=99)
-    env = RewardSign(OneLife(game))
+    env = ClipReward(OneLife(game), -1.0, 1.0)
     env.reset(seed=0)
     assert env.step(2)[1:3] == (-1.0, False)
     assert env.step(0)[1:3] == (0.0, True)
@@ -114,7 +114,7 @@ def test_games_are_set_up_as_those_of_sugarl(split: str) -> None:
     prepared = layers[AtariPreprocessing]
     assert (prepared.frame_skip, prepared.noop_max) == (4, 30)
     assert FireOnReset in layers
-    for of_training in (RewardSign, OneLife, Segments):
+    for of_training in (ClipReward, OneLife, Segments):
         assert (of_training in layers) == (split == "train")
     assert env.ale.getFloat("repeat_action_probability") == 0.0
     assert env.action_space.n == 4, "the minimal set of actions"

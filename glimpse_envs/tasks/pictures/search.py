@@ -11,7 +11,7 @@ from glimpse_envs.core.arrays import Bools, Floats, Ints
 from glimpse_envs.core.boxes import middles_of
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.task import Arrays, Component, Outcome, Rows
-from glimpse_envs.tasks.pictures.search_levels import SearchLevels
+from glimpse_envs.tasks.pictures.search_returns import SearchReturns
 from glimpse_envs.vision.picture_task import LOOKS, VIEWS, Looking, PictureTask
 from glimpse_envs.vision.scenes.image_search import ImageSearch
 from glimpse_envs.vision.sensors.retina import Retina
@@ -163,7 +163,7 @@ class Search(PictureTask):
             **looking,
         )
         self.question, self._names = scene.question, scene.answers
-        self._levels = SearchLevels(
+        self._levels = SearchReturns(
             self._view, scene.image_shape, self.glimpse_cost, self.budget > 1, self._full
         )
         look_space = self._view.action_space

@@ -17,7 +17,7 @@ from glimpse_envs.task import Arrays, Component, ObservedPart, Outcome, Reading,
 from glimpse_envs.tasks.answering import answer_component, outcome_of_answers
 from glimpse_envs.tasks.encoding import box
 from glimpse_envs.tasks.table.arguments import TableArguments
-from glimpse_envs.tasks.table.kernels import addresses_of, fill_bits
+from glimpse_envs.tasks.table.kernels import addresses_of, bits_of
 from glimpse_envs.tasks.table.keyboard import table_keys
 from glimpse_envs.tasks.table.pricing import Pricing
 
@@ -226,8 +226,7 @@ class Table(Task):
     def observe(self, rows: Rows, remaining: Float32s) -> Arrays:
         if self._full:
             return self._show_whole(rows // self._copies)
-        location = np.empty((len(rows), self.address_bits), np.float32)
-        fill_bits(self._heads[rows], location, 0, self.address_bits)
+        location = bits_of(self._heads[rows], self.address_bits)
         return self._show(rows) | {"location": location, "remaining": remaining}
 
     def info(self, rows: Rows) -> Arrays:

@@ -20,12 +20,13 @@ from glimpse_envs.core.randomness import (
 
 
 @kernel
-def fill_bits(addresses: Ints, bits: Float32s, start: int, b: int) -> None:
-    """Write the b bits of `addresses` (m,), least significant first, into `bits` (m, F) from its
-    column `start` on."""
-    for i in range(len(addresses)):
+def bits_of(numbers: Ints, b: int) -> Float32s:
+    """Return the b bits of `numbers` (m,), least significant first, (m, b)."""
+    bits = np.empty((len(numbers), b), np.float32)
+    for i in range(len(numbers)):
         for j in range(b):
-            bits[i, start + j] = np.float32((addresses[i] >> j) & 1)
+            bits[i, j] = np.float32((numbers[i] >> j) & 1)
+    return bits
 
 
 @kernel

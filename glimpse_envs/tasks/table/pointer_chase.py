@@ -9,11 +9,7 @@ from glimpse_envs.task import Arrays, ObservedPart, Rows
 from glimpse_envs.tasks.encoding import box
 from glimpse_envs.tasks.table.arguments import TableArguments
 from glimpse_envs.tasks.table.base import Table
-from glimpse_envs.tasks.table.kernels import (
-    deal_chase,
-    fill_bits,
-    read_chase,
-)
+from glimpse_envs.tasks.table.kernels import bits_of, deal_chase, read_chase
 
 _HOP_BITS = 16
 
@@ -188,7 +184,7 @@ class PointerChase(Table):
         held, values = self._read(groups, addresses)
         b = self.address_bits
         contents = np.zeros((len(groups), b + self.values + 1), np.float32)
-        fill_bits(held, contents, 0, b)
+        contents[:, :b] = bits_of(held, b)
         contents[np.arange(len(groups)), b + values] = 1.0
         return contents
 
@@ -199,12 +195,12 @@ class PointerChase(Table):
 
     def _hops(self, groups: Rows) -> Float32s:
         """Return the hops of `groups` (m,) in bits, (m, 16)."""
-        return _bits(self._lengths[groups], _HOP_BITS)
+        return bits_of(self._lengths[groups], _HOP_BITS)
 
     def _show_whole(self, groups: Rows) -> Arrays:
         every = np.repeat(groups, self.cells)
         addresses = np.tile(np.arange(self.cells), len(groups))
-        starts = _bits(self._starts[groups], self.address_bits)
+        starts = bits_of(self._starts[groups], self.address_bits)
         query = np.concatenate([self._hops(groups), starts], axis=1)
         scene = self._contents(every, addresses).reshape(len(groups), self.cells, -1)
         return {"scene": scene, "query": query}
@@ -229,10 +225,3 @@ class PointerChase(Table):
         group = row // self._copies
         hops = "hop" if self._lengths[group] == 1 else "hops"
         return f"{self._lengths[group]} {hops} from {self._starts[group]}"
-
-
-def _bits(numbers: Ints, b: int) -> Float32s:
-    """Return the b bits of `numbers` (m,), least significant first, (m, b)."""
-    bits = np.empty((len(numbers), b), np.float32)
-    fill_bits(numbers, bits, 0, b)
-    return bits

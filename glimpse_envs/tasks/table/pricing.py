@@ -35,14 +35,14 @@ class Pricing:
 
     @property
     def chance(self) -> float:
-        """Of any one value as early as it can be right."""
+        """Mean return of one guessed value, answered as early as it can be right."""
         return 1.0 / self.values - float(self._spent_blindly().mean())
 
     @property
     def ceiling(self) -> float:
-        """Of the right value after the shortest solution, or the whole budget where all of it is
-        paid for; or of any value if that earns more. If glimpses cost, luck may earn more than
-        this: early cells may leave little doubt about the rest."""
+        """Mean return of the right value after the shortest solution, or after the whole budget
+        where all of it is paid for; or of a guess, if that earns more. If glimpses cost, luck may
+        earn more than this: early cells may leave little doubt about the rest."""
         steps = self.solution if self.all_of is None else self.all_of
         return 1.0 - float(np.minimum(self._price(steps), self._lost_blindly()).mean())
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _MOVES = ("later", "the same", "earlier")
 """What a look reads with `look="moves"`."""
 _FEWEST_BITS = 8
-"""Of a statement's number: as many for short texts, so that who reads these can read longer ones.
-"""
+"""Least number of bits of a statement's number: short and long texts have observations of one
+shape."""
 
 
 class ReadText(Task):

@@ -1,5 +1,9 @@
 """The canvas: pictures that are drawn in memory and read through a sensor."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,8 +11,11 @@ from glimpse_envs.core.arrays import Float32s, Floats, Ints
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.threads import for_chunks
-from glimpse_envs.vision.scenes.stage import Draw, Stage
+from glimpse_envs.vision.scenes.stage import Stage
 from glimpse_envs.vision.sensors.sensor import Sensor, plain_canvas
+
+if TYPE_CHECKING:
+    from glimpse_envs.vision.scenes.scene import Scene
 
 # The number of rows whose glimpses one call of the kernel reads.
 _READ_TOGETHER = 256
@@ -64,41 +71,26 @@ class StillStage(CanvasStage):
     """A picture for each group of rows, drawn once per episode.
 
     Args:
-        draw: draws the scenes of groups.
-        shape: (C, H, W) of a scene.
-        dtype: of the canvas.
-        counts: the most targets in a scene, the number of its labels, and that of its pieces.
-        answers: number of answers, of which a single label is the index; 0 where labels are others.
+        scene: draws the pictures of groups.
         sensor: reads the glimpses; None if there are none.
         num_envs: rows.
         copies: rows in a group.
     """
 
-    def __init__(
-        self,
-        draw: Draw,
-        shape: tuple[int, int, int],
-        dtype: type,
-        counts: tuple[int, int, int],
-        answers: int,
-        sensor: Sensor | None,
-        num_envs: int,
-        copies: int,
-    ) -> None:
-        groups = num_envs // copies
-        super().__init__(np.repeat(np.arange(groups), copies), shape, dtype, sensor)
-        self._draw = draw
-        targets, parts, pieces = counts
-        self._answers = answers if parts == 1 else 0
+    def __init__(self, scene: Scene, sensor: Sensor | None, num_envs: int, copies: int) -> None:
+        groups, targets, parts = num_envs // copies, scene.targets, scene.parts
+        super().__init__(np.repeat(np.arange(groups), copies), scene.shape, scene.dtype, sensor)
+        self._scene = scene
+        self._answers = len(scene.answers) if parts == 1 else 0  # of which a label is the index
         self.labels = np.zeros(groups if parts == 1 else (groups, parts), np.int64)
         self.boxes = np.zeros((groups, 4) if targets == 1 else (groups, targets, 4))
-        self._pieces = np.zeros((groups, pieces, 4), np.int64)
-        self._whole = np.array([0, 0, shape[2], shape[1]])
+        self._pieces = np.zeros((groups, scene.pieces, 4), np.int64)
+        self._whole = np.array([0, 0, scene.shape[2], scene.shape[1]])
         self._most = np.tile(self._whole[2:], 2)
 
     def draw(self, groups: Ints, keys: Keys) -> Ints:
         def draw(which: Ints) -> Ints | None:
-            return self._draw(which, keys, self._canvas, self.labels, self.boxes)
+            return self._scene.draw(which, keys, self._canvas, self.labels, self.boxes)
 
         def deal(which: Ints) -> None:
             draw(which)
@@ -124,10 +116,9 @@ class StillStage(CanvasStage):
         labels = self.labels[groups]
         if self._answers and len(labels) and not 0 <= labels.min() <= labels.max() < self._answers:
             wrong = labels[(labels < 0) | (labels >= self._answers)][0]
-            scene = type(getattr(self._draw, "__self__", None)).__name__
             raise ValueError(
-                f"{scene}.draw gave the label {wrong}; labels must lie between 0 and "
-                f"{self._answers - 1}, as its `answers` are {self._answers}"
+                f"{type(self._scene).__name__}.draw gave the label {wrong}; labels must lie "
+                f"between 0 and {self._answers - 1}, as its `answers` are {self._answers}"
             )
 
     def _checked(self, drawn: Ints | None, scenes: int) -> Ints:

@@ -11,7 +11,7 @@ from glimpse_envs.core.fixed_splits import num_scenes_of
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import SCENE, below, fill_keyed_words
-from glimpse_envs.vision.scenes.by_class import ImagesByClass, image_of_class
+from glimpse_envs.vision.scenes.by_class import image_of_class, load_by_class
 from glimpse_envs.vision.scenes.scene import Scene
 
 RELATIONS = (
@@ -78,7 +78,7 @@ class ImageLayout(Scene):
         self.question = f"Which {info.kind}s are there, and where?"
         self.answers, self.fingerprint = info.class_names, info.fingerprint
         self.allowed = allowed(classes, combinations)
-        self._split, self._examples = split, ImagesByClass(source, split)
+        self._split, self._examples = split, (source, split, info)
         self._choices = np.argsort(~self.allowed, axis=1, kind="stable"), self.allowed.sum(axis=1)
 
     @property
@@ -86,7 +86,7 @@ class ImageLayout(Scene):
         return num_scenes_of(self._split)
 
     def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> None:
-        images, _, order, begins = self._examples.load()
+        images, _, order, begins = load_by_class(*self._examples)
         examples = images, order, begins
         _draw(which, keys.arrays, examples, self._choices, canvas, labels, boxes)
 

@@ -12,9 +12,9 @@ from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.memory import check_memory
 from glimpse_envs.core.randomness import SCENE, below, fill_keyed_words, index_of
 from glimpse_envs.vision.scenes.by_class import (
-    ImagesByClass,
     image_of_class,
     image_of_other_class,
+    load_by_class,
 )
 from glimpse_envs.vision.scenes.places import draw_free_place, side_for
 from glimpse_envs.vision.scenes.scene import Scene
@@ -112,7 +112,7 @@ class ImageMajority(Scene):
         self.targets = int(images)
         self._counts, self.pieces = (int(images), int(majority)), int(images) + int(strokes)
         self._split, self._fixed, self._over = split, bool(fixed), noise == "over"
-        self._examples = ImagesByClass(source, split)
+        self._examples = (source, split, info)
         self._patterns = make_patterns(int(strokes), height, width, _SEEDS[split])
 
     @staticmethod
@@ -139,7 +139,7 @@ class ImageMajority(Scene):
         _draw(
             which,
             arrays,
-            self._examples.load(),
+            load_by_class(*self._examples),
             self._patterns,
             self._counts,
             self._over,

@@ -9,7 +9,7 @@ from glimpse_envs.core.arrays import Bytes, Floats, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import SCENE, fill_keyed_words, index_of
-from glimpse_envs.vision.scenes.by_class import ImagesByClass, image_of_other_class
+from glimpse_envs.vision.scenes.by_class import image_of_other_class, load_by_class
 from glimpse_envs.vision.scenes.places import draw_free_place, room_for, side_for
 from glimpse_envs.vision.scenes.scene import Scene
 
@@ -54,14 +54,14 @@ class ImageSearch(Scene):
         self.question = f"Where is the {info.kind} that is asked for?"
         self.answers, self.fingerprint = info.class_names, info.fingerprint
         self._split, self.pieces = split, int(images)
-        self._examples = ImagesByClass(source, split)
+        self._examples = (source, split, info)
 
     @property
     def num_scenes(self) -> int | None:
-        return None if self._split == "train" else len(self._examples.load()[1])
+        return None if self._split == "train" else len(load_by_class(*self._examples)[1])
 
     def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> Ints:
-        examples = self._examples.load()
+        examples = load_by_class(*self._examples)
         pieces = np.empty((len(which), self.pieces, 4), np.int64)
         _draw(which, keys.arrays, examples, canvas, labels, boxes, pieces)
         return pieces

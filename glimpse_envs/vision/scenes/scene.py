@@ -67,16 +67,7 @@ class Scene(Hidden):
         # Its kernel loads Numba, which whoever only describes a scene does without.
         from glimpse_envs.vision.scenes.canvas import StillStage
 
-        return StillStage(
-            self.draw,
-            self.shape,
-            self.dtype,
-            (self.targets, self.parts, self.pieces),
-            len(self.answers),
-            sensor,
-            num_envs,
-            copies,
-        )
+        return StillStage(self, sensor, num_envs, copies)
 
     @abstractmethod
     def draw(

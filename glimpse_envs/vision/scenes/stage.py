@@ -1,9 +1,6 @@
 """The stage: the present pictures of a batch, read through a sensor."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-
-from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Float32s, Floats, Ints
 from glimpse_envs.core.keys import Keys
@@ -42,7 +39,3 @@ class Stage(ABC):
     @abstractmethod
     def whole(self, scenes: Ints) -> Float32s:
         """Return the whole pictures `scenes` (m,) in [0, 1], (m, C, H, W)."""
-
-
-Draw = Callable[[Ints, Keys, NDArray, Ints, Floats], Ints | None]
-"""`glimpse_envs.vision.scenes.scene.Scene.draw`."""

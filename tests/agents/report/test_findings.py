@@ -17,7 +17,7 @@ from agents.report.findings import (
     warnings_of,
 )
 from agents.report.trace import Trace
-from agents.report.training_length import TrainingLength, training_length
+from agents.training.training_length import TrainingLength, training_length
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.run_errors import RunError

@@ -48,7 +48,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class SearchLevels:
+class SearchReturns:
     """Mean returns of a search: 1 for stopping where the box contains the gaze, less all costs.
 
     With relative looks they are upper bounds: one look is taken to reach every place.
