@@ -60,7 +60,7 @@ def test_what_lacks_and_what_did_not_begin_to_learn_is_said(tmp_path: Path) -> N
     published = publish(Places(tmp_path / "results", tmp_path))
     last = others[-1]
     for text, lacking, at_chance in (
-        (published.blocks["scaling"], "full view", "hard attention"),
+        (published.blocks["scaling"], "deep full view", "hard attention"),
         (published.texts["docs/comparison.md"], last.model, stuck.model),
     ):
         assert f"Not measured: {lacking} at {last.side} pixels" in text
