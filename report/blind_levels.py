@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from glimpse_envs.evaluation.record import Score
 from report.benchmark_records import read_benchmark
+from report.gaze_findings import difference, mean_of_episodes
 from report.groups import Group
 from report.markdown import UNKNOWN, digits
 
@@ -45,19 +47,27 @@ def read_blind_levels(folder: Path) -> dict[str, list[BlindLevel]]:
 
 def world_of(env_kwargs: Mapping[str, Any]) -> str:
     """The name of a game or grid."""
-    return str(env_kwargs.get("game") or env_kwargs.get("world"))
+    return str(env_kwargs.get("world") or env_kwargs.get("game", "Pong"))
 
 
 def as_blind(group: Group, blind: BlindLevels) -> bool:
-    """Whether the score of a group is no higher than the best one of blind play in its world, as
-    far as the interval over its episodes or seeds tells; False where that is not known."""
+    """Whether no seed of a group scores more than the best of blind play in its world, as far as
+    Welch's interval of the difference of episodes tells; False where that is not known."""
     levels = blind.get(world_of(group.first.env_kwargs), ())
-    means = [r.headline.mean_return for r in group.records if r.headline.mean_return is not None]
-    if not means or not levels:
+    scores = [record.headline for record in group.records]
+    if not levels or any(score.mean_return is None for score in scores):
         return False
-    interval = group.first.headline.return_interval if group.seeds == 1 else None
-    low = min(means) if interval is None else interval[0]
-    return low <= max(level.mean_return for level in levels)
+    best = max(levels, key=lambda level: level.mean_return)
+    return not any(_is_above(score, best) for score in scores)
+
+
+def _is_above(score: Score, level: BlindLevel) -> bool:
+    assert score.mean_return is not None
+    if score.return_interval is None or level.interval is None:
+        return score.mean_return > level.mean_return
+    played = mean_of_episodes(score.mean_return, score.return_interval, score.episodes)
+    blind = mean_of_episodes(level.mean_return, level.interval, level.episodes)
+    return difference(played, blind)[0] > 0
 
 
 def row_of_level(world: str, level: BlindLevel, heads: Sequence[str], link: str) -> dict[str, str]:
@@ -91,9 +101,14 @@ def _random_and_best(plays: Sequence[Mapping[str, Any]]) -> list[BlindLevel]:
     by_chance = [play for play in plays if play["acts"] == RANDOM]
     others = [play for play in plays if play["acts"] != RANDOM]
     best = sorted(others, key=lambda play: play["mean_return"])[-1:]
+    alike = len({play["mean_return"] for play in others}) == 1
     return [
         BlindLevel(
-            "random acts" if play["acts"] == RANDOM else f"always {play['acts']}",
+            "random acts"
+            if play["acts"] == RANDOM
+            else "any one act for ever"
+            if alike
+            else f"always {play['acts']}",
             play["episodes"],
             play["mean_return"],
             None if play["return_interval"] is None else tuple(play["return_interval"]),

@@ -32,10 +32,7 @@ def mean_of(group: Group) -> Mean | None:
         scored = group.first.headline
         if scored.mean_return is None or scored.return_interval is None or scored.episodes < 2:
             return None
-        low, high = scored.return_interval
-        free = scored.episodes - 1
-        half = student_quantile(0.5 + CONFIDENCE / 2, free)
-        return Mean(scored.mean_return, (high - low) / 2 / half, free)
+        return mean_of_episodes(scored.mean_return, scored.return_interval, scored.episodes)
     found = [record.headline.mean_return for record in group.records]
     returns = [one for one in found if one is not None]
     if len(returns) < len(found):
@@ -45,6 +42,13 @@ def mean_of(group: Group) -> Mean | None:
         float(np.std(returns, ddof=1)) / sqrt(len(returns)),
         len(returns) - 1,
     )
+
+
+def mean_of_episodes(value: float, interval: tuple[float, float], episodes: int) -> Mean:
+    """The mean return of at least two episodes, from its interval of 95 %."""
+    free = episodes - 1
+    low, high = interval
+    return Mean(value, (high - low) / 2 / student_quantile(0.5 + CONFIDENCE / 2, free), free)
 
 
 def difference(first: Mean, second: Mean) -> tuple[float, float]:

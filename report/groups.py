@@ -217,8 +217,11 @@ class Group:
 
     @property
     def minutes_to_solve(self) -> float | None:
-        """Median over the seeds that solved it, of one core; None where none did."""
-        return median(p.core_seconds / 60 for p in self._solved_after) if self.solved else None
+        """Median over the seeds that solved it and whose times count, of one core; None where none
+        did."""
+        points = (record.solved_after for record in self._timed)
+        found = [point.core_seconds / 60 for point in points if point is not None]
+        return median(found) if found else None
 
     @property
     def _solved_after(self) -> list[Validation]:

@@ -1,6 +1,6 @@
 """The gaze: the fixations of all rows, moved in one pass over the rows.
 
-Imported only by tasks: this module needs Numba.
+Imported only by tasks and wrappers: this module needs Numba.
 """
 
 import numpy as np

@@ -75,7 +75,7 @@ def _table(
     tasks: Sequence[Task],
     heads: Sequence[str],
     rank: Callable[[Group], tuple[float, ...]],
-    cells: Callable[[Group], list[str]],
+    cells: Callable[[Task, Group], list[str]],
 ) -> str:
     """A row a task: for agents and for models that see everything, the best one and its cells."""
     width = (len(heads) - 1) // 2
@@ -85,7 +85,7 @@ def _table(
         agent = _best(task, _AGENTS, rank)
         given = None if agent is None else agent.first.config.get("minutes")
         for best in (agent, _best(task, _SEE_ALL, rank, given)):
-            row += [UNKNOWN] * width if best is None else [_named(best), *cells(best)]
+            row += [UNKNOWN] * width if best is None else [_named(best), *cells(task, best)]
         rows.append(row)
     return table(heads, rows)
 
@@ -114,9 +114,9 @@ def _named(group: Group) -> str:
     return f"{group.label}, without a memory of earlier frames" if forgets else group.label
 
 
-def _error_cells(group: Group) -> list[str]:
+def _error_cells(task: Task, group: Group) -> list[str]:
     error, interval = score_cells(group)
-    if pays_for_success([group]):
+    if group.mean_return is None or pays_for_success(task.groups):
         after = mark_of_chance(group.interval[1], blind_error(group.first.env_id))
     else:
         after = f"; return {group.mean_return:.3f}"
@@ -135,7 +135,7 @@ def _by_solved(group: Group) -> tuple[float, ...]:
     return -group.solved / group.seeds, group.choice, group.core_minutes
 
 
-def _solved_cells(group: Group) -> list[str]:
+def _solved_cells(_: Task, group: Group) -> list[str]:
     shares = [group.success_at(multiple) for multiple in (1, 2)]
     told = [UNKNOWN if share is None else f"{100 * share:.1f}" for share in shares]
     given = group.first.config.get("minutes")

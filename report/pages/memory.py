@@ -63,8 +63,9 @@ _COLUMNS = (
     "**Episodes and minutes to solve**. Training until the first validation at which the task was "
     "solved, as a median over the seeds that solved it; minutes of one core. With few "
     "solving seeds, this is the time of the luckiest.",
-    "**Episodes, core-minutes**. Length of the whole training: a mean over all seeds, solving or "
-    "not. Training ends as said above; runs that never reach the share end with their budget. "
+    "**Episodes, core-minutes**. Length of the whole training: episodes are a mean over all seeds, "
+    "solving or not, minutes the median over those timed by a core's own clock, if any were. "
+    "Training ends as said above; runs that never reach the share end with their budget. "
     "Budgets and numbers of seeds differ between models. *Wall*: wall-clock time, which "
     "other processes lengthen.",
     "**Success at 1x, 2x, 4x, 6x**. Percentage of test sequences solved, at these multiples of "

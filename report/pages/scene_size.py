@@ -167,7 +167,8 @@ def scaling_in_short(scaling: Scaling | None) -> str:
         "The agent's training used a curriculum: its first glimpse was near the target at first, "
         "and farther away with success. The others had none. The agent's settings were chosen by "
         "[trials](docs/trials.md) on cluttered digits of some of these sizes, those of the others "
-        "at 60 pixels or not at all. The soft window is DRAW's, of 12x12 filters at every side"
+        "by fewer, at 60 and 100 pixels, or not at all. The soft window is DRAW's, of 12x12 "
+        "filters at every side"
     )
     with_retina = any(point.contender == "soft_retina" for point in scaling.points)
     training += "; the soft retina has the agent's windows." if with_retina else "."

@@ -46,7 +46,8 @@ _COLUMNS = (
     "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and texts, "
     "stretched with fewer than five seeds.",
     f"**Below {SMALL} %**: how many of the seeds err less. Where some learn the task and others do "
-    "not, the mean of the error says little, and its interval is [too narrow](intervals.md).",
+    "not, the mean of the error says little, and its interval may be far "
+    "[too narrow](intervals.md).",
     "**Statements read**: in an episode, each as often as it is read or scored; by models that see "
     "everything, blanks of short texts too.",
     "**Episodes, core-minutes**: length of the training, which ends at the first validation that "

@@ -57,9 +57,9 @@ _COLUMNS = (
     "another. With these three only the acts are learned. *SUGARL*: learned, and a step costs more "
     "the less its act can be guessed from the glimpses before and after it, by its authors' "
     "weights. *None*: acts without looking, "
-    "random ones or one for ever, `python -m benchmarks.blind_play`.",
-    "**As blind**. No higher than the best of these, as far as the interval tells: such a score "
-    "shows no use of what is seen.",
+    "random ones or the best of all that are taken for ever, `python -m benchmarks.blind_play`.",
+    "**As blind**. No seed scores more than the best of these, as far as Welch's interval of the "
+    "difference tells: such a score shows no use of what is seen.",
     "**Bonus**. *ICM* and *RND* reward observations that were not predicted, divided by the "
     "standard deviation of the bonus's returns; *entropy* rewards the entropy of the choices.",
     "**Actions**. The likeliest actions are scored; in Atari games and MiniGrid, where these may "

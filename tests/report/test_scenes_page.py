@@ -84,13 +84,15 @@ def test_a_control_with_less_training_is_named(tmp_path: Path) -> None:
 def test_an_oracle_that_errs_more_is_said_to_be_no_bound(tmp_path: Path) -> None:
     folder = tmp_path / "results" / FOLDER
     oracle = replace(REINFORCE, name="Reinforce LSTM, oracle glimpses", gaze="oracle")
-    write_record(a_record(REINFORCE, env_id=PAIR, error=3.0), folder)
+    write_record(a_record(REINFORCE, env_id=PAIR, error=1.0), folder)
     write_record(a_record(oracle, env_id=PAIR, error=4.0), folder)
-    assert f"errs less than {oracle.name}: an oracle looks at" in page_of(tmp_path)
+    assert f"errs less than {oracle.name}, which looks at" in page_of(tmp_path)
     for record in folder.glob("*oracle*.json"):
         record.unlink()
-    write_record(a_record(oracle, env_id=PAIR, error=2.0), folder)
-    assert "an oracle looks at" not in page_of(tmp_path)
+    for case in ({"error": 1.2}, {"error": 4.0, "seconds": 60.0}):
+        write_record(a_record(oracle, env_id=PAIR, **case), folder)
+        assert "an oracle may be" not in page_of(tmp_path)
+        next(folder.glob("*oracle*.json")).unlink()
 
 
 def test_seeds_of_unlike_numbers_of_episodes_show_their_range(tmp_path: Path) -> None:
@@ -162,3 +164,15 @@ def test_a_context_is_compared_with_what_a_paper_says_of_one_alone(tmp_path: Pat
     assert "2.50 (" in of_sums["| with (context)"]
     assert " one glimpse at a time | " in of_pairs["| without"]
     assert "at a time, and the whole scene coarsely | " in of_pairs["| with (context)"]
+
+
+def test_returns_stand_beside_all_errors_of_a_task_where_one_is_not_its_success(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "results" / FOLDER
+    for model, error, mean in ((REINFORCE, 1.04, 0.892), (FULL_STRONG, 1.24, 0.9884)):
+        score = {"mean_return": mean, "return_interval": (mean - 0.01, mean + 0.01)}
+        write_record(a_record(model, error, score, env_id=PAIR), folder)
+    short = page_of(tmp_path).split("## In short")[1].split("## ")[0]
+    assert "; return 0.892" in short
+    assert "; return 0.988" in short, "it lies near the success, but is not it"

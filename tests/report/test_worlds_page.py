@@ -173,7 +173,10 @@ def test_gazes_that_began_anew_in_training_are_marked_and_compared_with_none() -
     assert "In Pong the learned gaze scored less than the static one by 4" in text
 
 
-PONG = [BlindLevel("random acts", 30, -20.0, (-21.0, -19.0)), BlindLevel("always UP", 10, -9, None)]
+PONG = [
+    BlindLevel("random acts", 30, -20.0, (-21.0, -19.0)),
+    BlindLevel("always UP", 10, -9, (-10, -8)),
+]
 
 
 def test_scores_without_looking_are_rows_and_what_is_no_higher_is_marked() -> None:
@@ -187,7 +190,7 @@ def test_scores_without_looking_are_rows_and_what_is_no_higher_is_marked() -> No
     link = "../results/benchmarks/blind_play.json"
     row = "| Pong | none: random acts | — | -20 | -21 to -19 | — | — | — | — |"
     assert f"{row} [30 episodes]({link}) |" in text
-    assert "| Pong | none: always UP | — | -9 | — |" in text
+    assert "| Pong | none: always UP | — | -9 | -10 to -8 |" in text
     assert "In Pong the learned gaze scored more than the random one" in text
     assert "as blind)" not in page_of(a_game("learned", -9.0)), "not measured"
 
@@ -200,12 +203,22 @@ def test_nothing_is_said_of_gazes_that_all_play_as_if_blind() -> None:
     assert "the learned gaze scored" in page_of(*games)
 
 
-def test_several_seeds_play_as_if_blind_if_the_worst_does() -> None:
-    def page(worst: float) -> str:
-        return page_of(a_game("static", worst), a_game("static", 4.0, seed=1), blind={"Pong": PONG})
+def test_several_seeds_play_as_if_blind_if_all_do() -> None:
+    def page(best: float) -> str:
+        games = a_game("static", -12.0), a_game("static", best, seed=1)
+        return page_of(*games, blind={"Pong": PONG})
 
     assert "(as blind)" in page(-9.0)
-    assert "(as blind)" not in page(-8.9)
+    assert "(as blind)" not in page(4.0), "one seed uses what it sees"
+
+
+def test_the_uncertainty_of_blind_play_counts() -> None:
+    def page(interval: tuple[float, float] | None) -> str:
+        blind = [BlindLevel("always UP", 10, -9.0, interval)]
+        return page_of(a_game("static", -7.5), blind={"Pong": blind})
+
+    assert "(as blind)" in page((-11.0, -7.0))
+    assert "(as blind)" not in page((-9.1, -8.9))
 
 
 def test_of_one_act_for_ever_the_best_is_read(tmp_path: Path) -> None:
