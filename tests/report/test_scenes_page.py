@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.records import write_record
@@ -89,7 +90,8 @@ def test_an_oracle_that_errs_more_is_said_to_be_no_bound(tmp_path: Path) -> None
     assert f"errs less than {oracle.name}, which looks at" in page_of(tmp_path)
     for record in folder.glob("*oracle*.json"):
         record.unlink()
-    for case in ({"error": 1.2}, {"error": 4.0, "seconds": 60.0}):
+    cases: list[dict[str, Any]] = [{"error": 1.2}, {"error": 4.0, "seconds": 60.0}]
+    for case in cases:
         write_record(a_record(oracle, env_id=PAIR, **case), folder)
         assert "an oracle may be" not in page_of(tmp_path)
         next(folder.glob("*oracle*.json")).unlink()
@@ -171,7 +173,7 @@ def test_returns_stand_beside_all_errors_of_a_task_where_one_is_not_its_success(
 ) -> None:
     folder = tmp_path / "results" / FOLDER
     for model, error, mean in ((REINFORCE, 1.04, 0.892), (FULL_STRONG, 1.24, 0.9884)):
-        score = {"mean_return": mean, "return_interval": (mean - 0.01, mean + 0.01)}
+        score: dict[str, Any] = {"mean_return": mean, "return_interval": (mean - 0.01, mean + 0.01)}
         write_record(a_record(model, error, score, env_id=PAIR), folder)
     short = page_of(tmp_path).split("## In short")[1].split("## ")[0]
     assert "; return 0.892" in short
