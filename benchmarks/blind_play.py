@@ -21,9 +21,9 @@ from glimpse_envs.core.arrays import Ints
 from glimpse_envs.evaluation.policy import Action, Observation
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.suite import ATARI, MINIGRID
+from report.blind_levels import RANDOM
 
 BENCHMARK = "blind_play"
-RANDOM = "random"
 _OF_AGENTS = ("look", "segment")
 """Arguments that change how an agent sees or learns, not what a world returns."""
 

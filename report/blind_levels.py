@@ -14,6 +14,7 @@ from report.markdown import UNKNOWN, digits
 
 RECORD = "blind_play.json"
 RANDOM = "random"
+"""Name of uniformly random acts in the record."""
 
 
 class BlindLevel(NamedTuple):
@@ -102,16 +103,14 @@ def _random_and_best(plays: Sequence[Mapping[str, Any]]) -> list[BlindLevel]:
     others = [play for play in plays if play["acts"] != RANDOM]
     best = sorted(others, key=lambda play: play["mean_return"])[-1:]
     alike = len({play["mean_return"] for play in others}) == 1
+    named = [("random acts", play) for play in by_chance]
+    named += [("any one act" if alike else f"always {play['acts']}", play) for play in best]
     return [
         BlindLevel(
-            "random acts"
-            if play["acts"] == RANDOM
-            else "any one act for ever"
-            if alike
-            else f"always {play['acts']}",
+            acts,
             play["episodes"],
             play["mean_return"],
             None if play["return_interval"] is None else tuple(play["return_interval"]),
         )
-        for play in [*by_chance, *best]
+        for acts, play in named
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median
@@ -24,7 +24,7 @@ from glimpse_envs.evaluation.statistics import (
 )
 from glimpse_envs.vision.scenes import SCENES, find_scene
 from report.kinds import OF_CONTEXT, OF_FRAME, SEES_OF_PICTURES, Kind, kind_of
-from report.markdown import UNKNOWN, count, digits, minutes
+from report.markdown import count, minutes
 from report.runs import Run
 from report.trained_runs import own_arguments_of
 
@@ -294,21 +294,6 @@ def compare(interval: tuple[float, float], reference: float) -> Verdict:
     if high < reference:
         return "under"
     return "above" if low > reference else "overlaps"
-
-
-def score_cells(group: Group) -> tuple[str, str]:
-    """Error and interval for a table, or the return where the task has no success."""
-    if group.has_success:
-        low, high = group.interval
-        return f"{group.error:.2f}", f"{low:.2f} to {high:.2f}"
-    found = group.mean_return
-    return (UNKNOWN if found is None else f"return {digits(found)}"), UNKNOWN
-
-
-def hardware_of(groups: Iterable[Group]) -> str:
-    """The line that names the machines."""
-    machines = dict.fromkeys(record.hardware for group in groups for record in group.records)
-    return f"Hardware: {'; '.join(machines)}."
 
 
 def _error(score: Score) -> float:

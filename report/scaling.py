@@ -17,15 +17,15 @@ from report.markdown import UNKNOWN, count, digits, table
 
 FILE_NAME = "scaling.json"
 
-ModelName = Literal["reinforce", "draw", "soft_retina", "full_strong", "full_conv"]
+ModelName = Literal["reinforce", "draw", "soft_retina", "full_deep", "full_shallow"]
 """Hard attention; soft attention by DRAW's window, and by windows as wide as the agent's retina; a
 deep and a shallow network in the full view."""
 IN_WORDS: dict[ModelName, str] = {
     "reinforce": "hard attention",
     "draw": "soft window",
     "soft_retina": "soft retina",
-    "full_strong": "deep full view",
-    "full_conv": "shallow full view",
+    "full_deep": "deep full view",
+    "full_shallow": "shallow full view",
 }
 """Its name for readers who do not know the models."""
 Percent = Annotated[float, Field(ge=0, le=100)]
@@ -63,7 +63,7 @@ class ScalingPoint:
 
     side: Number
     """Of the scene, in pixels."""
-    contender: ModelName
+    key: ModelName
     model: str
     """Its published name."""
     revision: str | None
@@ -83,6 +83,8 @@ class ScalingPoint:
     """Training images."""
     core_seconds: Amount
     """Of training."""
+    settings: str | None = None
+    """What tells its training's settings from others; None where that was not recorded."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,8 @@ class Scaling:
     revision: str
     points: tuple[ScalingPoint, ...]
     dense_sums: tuple[DenseSums, ...] = ()
+    notes: str = ""
+    """What readers must know of these trainings alone: sentences."""
 
     @property
     def models(self) -> list[str]:
@@ -189,7 +193,7 @@ def extremes_table(scaling: Scaling) -> str:
     rows = [
         [
             f"{point.side:,}x{point.side:,}",
-            IN_WORDS[point.contender],
+            IN_WORDS[point.key],
             f"{point.error_percent:.2f}{mark_of_chance(point.interval_percent[1], blind)}",
             digits(point.inference.total, 2),
             *([count(point.images)] if unequal else []),

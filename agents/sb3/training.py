@@ -35,7 +35,7 @@ from agents.training.distributed import refuse_several
 from agents.training.host import settle_host
 from agents.training.interrupts import finish_on_interrupt, ignore
 from agents.training.loggers import Logger as MetricsLogger
-from agents.training.loggers import opened
+from agents.training.loggers import open_loggers
 from agents.training.loop import clock_of
 from agents.training.resuming import begin_run, run_to_resume
 from glimpse_envs.adapters.sb3 import make_sb3_env
@@ -129,7 +129,7 @@ def _learn(model: SB3Model, config: SB3Config, keeper: "_Keeper", loggers: Seque
     most = config.timesteps if config.minutes is None else sys.maxsize
     left = 0 if _is_done(config, done, keeper.seconds) else most - done
     with (
-        opened(loggers, run, done) as others,
+        open_loggers(loggers, run, done) as others,
         closing(keeper.bar),
         finish_on_interrupt() as interrupted,
     ):

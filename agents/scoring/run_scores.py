@@ -7,7 +7,7 @@ from typing import Any, get_args
 import gymnasium as gym
 
 from agents.scoring.scanners import SCANNERS, ScannedPolicy
-from agents.training.host import threads
+from agents.training.host import torch_threads
 from agents.training.resuming import setting_of
 from glimpse_envs.core.arguments import check_choice, naming_environment
 from glimpse_envs.episodes.description import Description, describe_id
@@ -64,7 +64,7 @@ def evaluate_run(
     actions = usual_actions(env_id) if actions is None else actions
     check_choice("actions", actions, get_args(Actions))
     samples = samples_of(policy, seed) if actions == "sampled" else nullcontext()
-    with samples, threads(run.config["config"].get("threads", 1)):
+    with samples, torch_threads(run.config["config"].get("threads", 1)):
         try:
             return evaluate(
                 policy,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from agents.scoring.costs import make_evaluated
-from agents.training.host import threads
+from agents.training.host import torch_threads
 from glimpse_envs.evaluation.acting import as_act
 from glimpse_envs.evaluation.dealing import deal
 from glimpse_envs.evaluation.policy import as_policy
@@ -42,7 +42,7 @@ def seconds_per_episode(policy: Any, evaluation: Evaluation) -> float:
             observation, _, terminated, truncated, info = env.step(action)
             start = ended = terminated | truncated
 
-    with threads(1), closing(env):
+    with torch_threads(1), closing(env):
         begun = time.process_time()
         for scene in range(WARM_UP):
             if time.process_time() - begun < LONGEST / 2:

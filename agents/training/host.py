@@ -23,7 +23,7 @@ def settle_host(threads: int) -> None:
 
 
 @contextmanager
-def threads(count: int) -> Iterator[None]:
+def torch_threads(count: int) -> Iterator[None]:
     """Compute on `count` threads of torch, and afterwards on as many as before."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)

@@ -76,8 +76,8 @@ LOGGERS: dict[str, Callable[[Run, int], Logger]] = {
 
 
 @contextmanager
-def opened(names: Sequence[str], run: Run, step: int) -> Iterator[list[Logger]]:
-    """The loggers of `run` by their names in `LOGGERS`, which are closed behind the block."""
+def open_loggers(names: Sequence[str], run: Run, step: int) -> Iterator[list[Logger]]:
+    """The loggers of `run` by their names in `LOGGERS`, which are closed after the block."""
     with ExitStack() as stack:
         loggers: list[Logger] = []
         for name in names:

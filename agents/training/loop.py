@@ -24,7 +24,7 @@ from agents.training.finiteness import EnvironmentNotFinite
 from agents.training.host import settle_host
 from agents.training.interrupts import finish_on_interrupt, ignore
 from agents.training.learner import Learner, LoopConfig
-from agents.training.loggers import Logger, opened
+from agents.training.loggers import Logger, open_loggers
 from agents.training.progress_bar import ProgressBar
 from agents.training.resuming import begin_run, check_model, run_to_resume, settled
 from agents.training.schedules import share_done, validation_due
@@ -244,7 +244,9 @@ class _Loop:
 
     def _opened(self) -> AbstractContextManager[list[Logger]]:
         """The loggers, in the first process."""
-        return opened(self.loggers, self.run, self.episodes) if is_first() else nullcontext([])
+        return (
+            open_loggers(self.loggers, self.run, self.episodes) if is_first() else nullcontext([])
+        )
 
     def _log(self, loggers: list[Logger]) -> None:
         sums, counts = averages_of_any(self.window), averages_of_any(self.window_counts)

@@ -13,7 +13,7 @@ points of the record keep their errors, and all are timed.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -34,6 +34,7 @@ from glimpse_envs.episodes.lookup import spec_of
 from glimpse_envs.evaluation.provenance import git_revision, hardware
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import read_records, write_record
+from glimpse_envs.evaluation.run_identity import digest
 from glimpse_envs.vision.sensors.retina import far_scales
 from report.figures.scaling import draw_scaling
 from report.scaling import (
@@ -64,8 +65,8 @@ MODELS: dict[ModelName, ScaledModel] = {
     "draw": ScaledModel(CONTENDERS["draw"], 2**27),
     "soft_retina": ScaledModel(CONTENDERS["soft_retina"], 2**27),
     # Few scenes are learned from: small batches, for enough updates.
-    "full_strong": ScaledModel(Contender("full_view", _FULL), 2**23),
-    "full_conv": ScaledModel(Contender("full_view", {**_FULL, "kind": "conv"}), 2**23),
+    "full_deep": ScaledModel(Contender("full_view", _FULL), 2**23),
+    "full_shallow": ScaledModel(Contender("full_view", {**_FULL, "kind": "conv"}), 2**23),
 }
 DENSE_SCENES = 16
 """Scenes without a black pixel that are summed at once."""
@@ -127,6 +128,11 @@ def training_config(scaling: ScalingConfig, model: ModelName, side: int) -> Trai
     wanted = min(config.batch_size, scaling.batch_size or config.batch_size)
     most = max(1, min(wanted, most_pixels // side**2))
     return replace(config, batch_size=wanted if most == wanted else 2 ** int(math.log2(most)))
+
+
+def settings_of(scaling: ScalingConfig, model: ModelName, side: int) -> str:
+    """What tells one training's settings from another's."""
+    return digest(asdict(training_config(scaling, model, side)))
 
 
 def time_models(
@@ -220,7 +226,7 @@ def _trained_point(scaling: ScalingConfig, side: int, model: ModelName) -> Scali
     untimed = Milliseconds(0.0, 0.0, 0.0)
     return ScalingPoint(
         side=side,
-        contender=model,
+        key=model,
         model=record.model.name,
         revision=record.revision,
         inference=untimed,
@@ -232,6 +238,7 @@ def _trained_point(scaling: ScalingConfig, side: int, model: ModelName) -> Scali
         batch_size=training_config(scaling, model, side).batch_size,
         images=record.episodes,
         core_seconds=record.seconds * record.cores,
+        settings=settings_of(scaling, model, side),
     )
 
 
@@ -256,14 +263,14 @@ def _recorded(scaling: ScalingConfig) -> dict[Case, ScalingPoint]:
                 "folder, or remove that record"
             )
     for point in found.points:
-        batch = training_config(scaling, point.contender, point.side).batch_size
-        if (point.scenes, point.batch_size) != (scaling.episodes, batch):
+        settings = settings_of(scaling, point.key, point.side)
+        if (point.scenes, point.settings) != (scaling.episodes, settings):
             raise ValueError(
-                f"{point.model} at {point.side} pixels was scored on {point.scenes} scenes in "
-                f"batches of {point.batch_size}, not {scaling.episodes} in batches of {batch}: "
-                "write to another folder, or remove that record"
+                f"{point.model} at {point.side} pixels was trained by other settings, or was "
+                f"scored on {point.scenes} scenes and not {scaling.episodes}: write to another "
+                "folder, or remove that record"
             )
-    return {(point.side, point.contender): point for point in found.points}
+    return {(point.side, point.key): point for point in found.points}
 
 
 def _check(scaling: ScalingConfig) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from report.groups import Group, hardware_of
+from report.group_cells import hardware_of
+from report.groups import Group
 from report.markdown import UNKNOWN, listed, minutes, table
 from report.page import Places
 from report.runs import record_links

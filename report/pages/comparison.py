@@ -12,8 +12,9 @@ from report.controls import is_control
 from report.curves import Point, curve_of, time_to
 from report.figures.comparison import TITLES, draw_comparison
 from report.figures.scaling import draw_scaling, draw_scaling_in_short
+from report.group_cells import hardware_of, score_cells
 from report.grouping import Task, tasks_of
-from report.groups import FEW_SEEDS, Group, hardware_of, score_cells
+from report.groups import FEW_SEEDS, Group
 from report.kinds import KINDS, Kind
 from report.markdown import UNKNOWN, bullets, count, environment, table
 from report.page import Draw, Places, Published, in_docs, page_of
@@ -50,10 +51,10 @@ _HEAD = """# Hard against soft
 
 What does it cost to choose each glimpse, and what to read everything? Here all models are trained
 on the same scenes, for the same time on one core, and scored in the same way: each test scene is
-played once, and the last answer counts. Agents and recurrent models with soft attention have the
-same controller (glimpse network, core and heads, of the same sizes). Other settings are those of
-their presets, or were chosen by short trials, of unequal numbers (below). The training is short, so
-the table says which models learn fast; longer trainings are on the pages of
+played once, and the last answer counts. In the first table, agents and recurrent models with soft
+attention have the same controller (glimpse network, core and heads, of the same sizes). Other
+settings are those of their presets, or were chosen by short trials, of unequal numbers (below). The
+training is short, so the table says which models learn fast; longer trainings are on the pages of
 [results](results.md)."""
 
 _KINDS = (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from report.group_cells import hardware_of, score_cells
 from report.grouping import Task, tasks_of
-from report.groups import FEW_SEEDS, Group, hardware_of, score_cells
+from report.groups import FEW_SEEDS, Group
 from report.how_made import meanings_blocks, training_blocks
 from report.markdown import bullets, environment, table
 from report.page import Places, Published, page_of

@@ -8,8 +8,9 @@ from typing import Any
 from glimpse_envs.evaluation.statistics import CLAIM_SEEDS
 from report.chance import blind_error, mark_of_chance, pays_for_success
 from report.controls import is_control
+from report.group_cells import score_cells
 from report.grouping import Task
-from report.groups import Group, score_cells
+from report.groups import Group
 from report.kinds import Kind
 from report.markdown import UNKNOWN, environment, listed, minutes, table
 from report.trained_runs import own_arguments_of

@@ -7,8 +7,9 @@ from functools import partial
 
 from glimpse_envs.evaluation.record import MULTIPLES, NTM_COPY, SOLVED
 from report.figures.memory import draw_solved, draw_success
+from report.group_cells import hardware_of
 from report.grouping import Task, group_runs, tasks_of
-from report.groups import FEW_SEEDS, Group, hardware_of
+from report.groups import FEW_SEEDS, Group
 from report.how_made import meanings_blocks
 from report.kinds import SEES_OF_CELLS
 from report.markdown import UNKNOWN, bullets, count, environment, listed, table

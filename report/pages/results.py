@@ -15,8 +15,9 @@ from glimpse_envs.evaluation.statistics import (
 )
 from report.controls import controls_of
 from report.figures.results import draw_results
+from report.group_cells import hardware_of, score_cells
 from report.grouping import group_runs
-from report.groups import FEW_SEEDS, Group, compare, hardware_of, score_cells
+from report.groups import FEW_SEEDS, Group, compare
 from report.how_made import meanings_blocks, training_blocks
 from report.markdown import UNKNOWN, bullets, count, environment, listed, setting, short, table
 from report.page import Places, Published, in_docs, page_of

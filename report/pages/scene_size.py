@@ -42,6 +42,7 @@ def scaling_blocks(scaling: Scaling | None) -> list[str]:
         _dense(scaling),
         _chance(scaling),
         _unmeasured(scaling, own_names),
+        scaling.notes,
     ]
     return [
         *begin,
@@ -84,8 +85,8 @@ def _beside(scaling: Scaling, rival: ModelName) -> str:
     """Which of the agent and a rival errs less at which sides, and how their costs differ."""
     called = f"the {IN_WORDS[rival]}"
     hard, other = (
-        {point.side: point for point in scaling.points if point.contender == contender}
-        for contender in ("reinforce", rival)
+        {point.side: point for point in scaling.points if point.key == key}
+        for key in ("reinforce", rival)
     )
     sides = sorted(hard.keys() & other.keys())
     if not sides:
@@ -118,7 +119,7 @@ def _beside(scaling: Scaling, rival: ModelName) -> str:
 def _dense(scaling: Scaling) -> str:
     """What costs would be of scenes that are not mostly black, at the largest side."""
     side = max(point.side for point in scaling.points)
-    at_side = {point.contender: point for point in scaling.points if point.side == side}
+    at_side = {point.key: point for point in scaling.points if point.side == side}
     sums = {each.side: each.milliseconds for each in scaling.dense_sums}
     if side not in sums or "reinforce" not in at_side:
         return ""
@@ -170,15 +171,16 @@ def scaling_in_short(scaling: Scaling | None) -> str:
         "by fewer, at 60 and 100 pixels, or not at all. The soft window is DRAW's, of 12x12 "
         "filters at every side"
     )
-    with_retina = any(point.contender == "soft_retina" for point in scaling.points)
+    with_retina = any(point.key == "soft_retina" for point in scaling.points)
     training += "; the soft retina has the agent's windows." if with_retina else "."
-    called = {point.model: IN_WORDS[point.contender] for point in scaling.points}
+    called = {point.model: IN_WORDS[point.key] for point in scaling.points}
     named = listed([f'{words} "{model}"' for model, words in called.items()])
     found = [
         *_beside_rivals(scaling),
         _dense(scaling),
         training,
         _unmeasured(scaling, called),
+        scaling.notes,
         f"Other tables call {named}. [Costs by part]({PLACE}).",
     ]
     return (

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from report.chance import at_chance, blind_error, pays_for_success
 from report.controls import is_control
+from report.group_cells import hardware_of, score_cells
 from report.grouping import Task, tasks_of
-from report.groups import Group, hardware_of, score_cells
+from report.groups import Group
 from report.how_made import meanings_blocks, training_blocks
 from report.markdown import UNKNOWN, bullets, count, environment, listed, minutes, short, table
 from report.page import Places, Published, page_of

@@ -7,8 +7,9 @@ from statistics import fmean
 
 from glimpse_envs.sources.babi import QUESTIONS
 from glimpse_envs.sources.babi_kinds import KINDS
+from report.group_cells import hardware_of, score_cells
 from report.grouping import Task, tasks_of
-from report.groups import FEW_SEEDS, Group, hardware_of, score_cells
+from report.groups import FEW_SEEDS, Group
 from report.how_made import meanings_blocks
 from report.kinds import SEES_OF_STATEMENTS
 from report.markdown import UNKNOWN, bullets, listed, table

@@ -20,8 +20,9 @@ from report.blind_levels import (
     world_of,
 )
 from report.gaze_findings import gaze_findings, several_settings
+from report.group_cells import hardware_of
 from report.grouping import group_runs
-from report.groups import FEW_SEEDS, Group, hardware_of
+from report.groups import FEW_SEEDS, Group
 from report.how_made import meanings_blocks
 from report.markdown import UNKNOWN, bullets, count, digits, listed, table
 from report.page import Places, Published, page_of

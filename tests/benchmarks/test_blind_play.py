@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks import blind_play
-from benchmarks.blind_play import RANDOM, BlindPlay, main, names_of_acts, play, worlds
+from benchmarks.blind_play import BlindPlay, main, names_of_acts, play, worlds
 from benchmarks.tables.worlds import WORLDS
 from glimpse_envs.suite import ATARI, MINIGRID
+from report.blind_levels import RANDOM
 
 EMPTY = {"world": "Empty-5x5", "view": "agent", "tile": 4}
 

@@ -144,12 +144,12 @@ def test_it_is_told_which_errs_less_where_and_what_each_costs() -> None:
     ) in told
     assert "their intervals overlap at 60, 120, 240, 480 and 960 pixels" in told
     better: dict[tuple[str, int], Any] = {
-        ("full_strong", 60): {"error_percent": 0.5, "interval_percent": (0.4, 0.6)},
-        ("full_strong", 240): {"error_percent": 1.0, "interval_percent": (0.9, 1.1)},
+        ("full_deep", 60): {"error_percent": 0.5, "interval_percent": (0.4, 0.6)},
+        ("full_deep", 240): {"error_percent": 1.0, "interval_percent": (0.9, 1.1)},
         ("reinforce", 960): {"error_percent": 5.0, "interval_percent": (4.0, 6.0)},
     }
     points = tuple(
-        replace(point, **better.get((point.contender, point.side), {})) for point in even.points
+        replace(point, **better.get((point.key, point.side), {})) for point in even.points
     )
     told = "\n".join(scaling_blocks(replace(even, points=points)))
     assert (
@@ -157,7 +157,7 @@ def test_it_is_told_which_errs_less_where_and_what_each_costs() -> None:
         "pixels, the agent errs less than the deep full view at 960 pixels and their intervals "
         "overlap at 120 and 480 pixels. A scene costs the deep full view"
     ) in told
-    alone = tuple(point for point in points if point.contender != "full_strong")
+    alone = tuple(point for point in points if point.key != "full_deep")
     assert "costs the deep full view" not in scaling_in_short(replace(even, points=alone))
 
 
@@ -171,13 +171,17 @@ def test_what_scenes_that_are_nowhere_black_would_cost_is_told() -> None:
         assert f"the deep full view {(0.01 * 256 + 256) / hard:.0f} times as much as" in told
 
 
+def test_what_is_noted_of_the_trainings_stands_in_both_places() -> None:
+    noted = replace(a_scaling(), notes="The window was narrow.")
+    for told in (scaling_in_short(noted), "\n".join(scaling_blocks(noted))):
+        assert "The window was narrow." in told
+
+
 def test_it_is_told_between_which_sides_costs_cross() -> None:
     even = a_scaling()
     dear = max(even.points, key=lambda point: point.inference.total).inference
     points = tuple(
-        replace(point, inference=dear)
-        if (point.contender, point.side) == ("reinforce", 60)
-        else point
+        replace(point, inference=dear) if (point.key, point.side) == ("reinforce", 60) else point
         for point in even.points
     )
     told = scaling_in_short(replace(even, points=points))

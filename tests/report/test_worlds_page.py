@@ -231,6 +231,7 @@ def test_of_one_act_for_ever_the_best_is_read(tmp_path: Path) -> None:
     plays = [
         played("random", 1.0, game="Pong"), played("UP", 5.0, game="Pong"),
         played("DOWN", 2.0, game="Pong"), played("random", 0.1, world="Empty-5x5", tile=4),
+        played("left", 0.0, world="Empty-5x5"), played("right", 0.0, world="Empty-5x5"),
     ]  # fmt: skip
     assert read_blind_levels(tmp_path) == {}
     (tmp_path / "blind_play.json").write_text(json.dumps({"plays": plays}))
@@ -239,7 +240,10 @@ def test_of_one_act_for_ever_the_best_is_read(tmp_path: Path) -> None:
             BlindLevel("random acts", 10, 1.0, (0.0, 2.0)),
             BlindLevel("always UP", 10, 5.0, (4.0, 6.0)),
         ],
-        "Empty-5x5": [BlindLevel("random acts", 10, 0.1, (-0.9, 1.1))],
+        "Empty-5x5": [
+            BlindLevel("random acts", 10, 0.1, (-0.9, 1.1)),
+            BlindLevel("any one act", 10, 0.0, (-1.0, 1.0)),
+        ],
     }
 
 
