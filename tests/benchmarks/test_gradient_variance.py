@@ -263,6 +263,13 @@ def test_the_page_is_what_the_record_says() -> None:
     assert figure.stat().st_size < 400_000
 
 
+def test_the_seeds_of_a_place_are_those_that_were_measured() -> None:
+    record = VarianceRecord.read(Places().benchmarks / FILE_NAME)
+    measured = record.data["scale"]["seeds"]
+    assert (record.seeds("width"), record.seeds("units")) == (measured, 3 * measured)
+    assert f"there are {measured} seeds, so no claim" in verdict(record)
+
+
 @pytest.mark.parametrize(
     ("slope", "words"),
     [

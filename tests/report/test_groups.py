@@ -230,6 +230,15 @@ def test_levels_are_means_over_the_seeds_that_were_scored_there() -> None:
     assert (group.solved, group.episodes_to_solve, group.minutes_to_solve) == (1, 20_000, 1.5)
 
 
+def test_minutes_to_solve_are_of_the_seeds_whose_times_count() -> None:
+    wall = BY_THE_WALL[0] + "0" * 28
+    group = the_group(memory_record(0), memory_record(1, revision=wall))
+    assert (group.solved, group.episodes_to_solve) == (2, 30_000)
+    assert group.minutes_to_solve == 1.5, "the first seed's, which a core's own clock timed"
+    assert the_group(memory_record(1, revision=wall)).minutes_to_solve == 3.0
+    assert the_group(memory_record(0, right=0.4), memory_record(1, revision=wall)).solved == 1
+
+
 # Tasks
 
 

@@ -90,7 +90,11 @@ def test_an_oracle_that_errs_more_is_said_to_be_no_bound(tmp_path: Path) -> None
     assert f"errs less than {oracle.name}, which looks at" in page_of(tmp_path)
     for record in folder.glob("*oracle*.json"):
         record.unlink()
-    cases: list[dict[str, Any]] = [{"error": 1.2}, {"error": 4.0, "seconds": 60.0}]
+    cases: list[dict[str, Any]] = [
+        {"error": 1.2},
+        {"error": 4.0, "seconds": 60.0},
+        {"error": 4.0, "env_kwargs": {"context": True}},
+    ]
     for case in cases:
         write_record(a_record(oracle, env_id=PAIR, **case), folder)
         assert "an oracle may be" not in page_of(tmp_path)

@@ -178,6 +178,16 @@ def test_a_picture_shows_the_frame_and_what_is_seen_of_it(mask: bool) -> None:
     np.testing.assert_allclose(panel[:, 8:16, 14:22] if mask else panel, window, atol=1e-6)
 
 
+@pytest.mark.parametrize(("mask", "sides", "size"), [(True, (), 0), (False, (8.0,), 8)])
+def test_a_masked_frame_is_no_glimpse_of_windows(
+    mask: bool, sides: tuple[float, ...], size: int
+) -> None:
+    env = GlimpseWrapper(PixelWorld((SIDE, SIDE, 3)), **OPTIONS, mask=mask)
+    view = env.picture_view
+    assert view is not None
+    assert (view.window_sides, view.glimpse_size) == (sides, size)
+
+
 def test_what_was_returned_is_not_written_over() -> None:
     envs = GlimpseVectorWrapper(SyncVectorEnv([PixelWorld] * 2), **OPTIONS)
     first = envs.reset(seed=0)[0]
