@@ -1,6 +1,7 @@
 """Films and contact sheets of a policy's scanpaths on scenes of a fixed split."""
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
@@ -82,38 +83,50 @@ def film_episodes(
         return films, [film[-1] for film in films]
     if policy.view == "full":
         env_kwargs.setdefault("view", "full")
-    env = gym.make(env_id, split="test", **env_kwargs)
+    with closing(gym.make(env_id, split="test", **env_kwargs)) as env:
+        filmed = [
+            _film_scene(policy, env, scene, seed, reveal, height, actions) for scene in scenes
+        ]
+    return [film for film, _ in filmed], [scanpath for _, scanpath in filmed]
+
+
+def _film_scene(
+    policy: Policy,
+    env: gym.Env,
+    scene: int,
+    seed: int,
+    reveal: str,
+    height: int,
+    actions: Actions,
+) -> tuple[Frames, NDArray[np.uint8]]:
+    """The film of one scene, and its scanpath."""
+    observation, info = deal_one(env, "test", seed, scene)
     task = task_of(env)
     assert task is not None
     names = task.components["answer"].names if policy.view == "full" else ()
-    films, scanpaths = [], []
-    for scene in scenes:
-        observation, info = deal_one(env, "test", seed, scene)
-        display = Display(task, "rgb_array", reveal, height)
-        frames: Frames = []
-        read: Frames = []
-        lit = partial(_lit, height=height, legend=reveal == "seen")
-        first = {name: value[None] for name, value in observation.items()}
-        inside = _inner_glimpses(policy, first, task.picture(0, ""), names, lit)
-        maps = before = None
-        with samples_of(policy, seed, scene):
-            for moment in moments(policy, env, observation, info, actions):
-                if maps is not None:
-                    caption = f"step {len(read) + 1}: every pixel is read"
-                    answered = _with_scene_of(before, task.picture(0, ""))
-                    read.append(lit(answered, maps[0, -1], caption))
-                if moment.ended:
-                    break
-                frames.append(_shown(display, len(frames) + 1, ended=False))
-                if not inside:
-                    maps = policy.attention(moment.observation, moment.state, moment.episode_start)
-                    before = None if maps is None else deepcopy(task.picture(0, ""))
-        frames += [_shown(display, len(frames), ended=True)] * LAST
-        soft = inside or read
-        films.append([*soft, *soft[-1:] * LAST] if soft else frames)
-        scanpaths.append(draw_scanpath(task.picture(0, "")))
-    env.close()
-    return films, scanpaths
+    display = Display(task, "rgb_array", reveal, height)
+    frames: Frames = []
+    read: Frames = []
+    lit = partial(_lit, height=height, legend=reveal == "seen")
+    first = {name: value[None] for name, value in observation.items()}
+    inside = _inner_glimpses(policy, first, task.picture(0, ""), names, lit)
+    maps = before = None
+    with samples_of(policy, seed, scene):
+        for moment in moments(policy, env, observation, info, actions):
+            if maps is not None:
+                caption = f"step {len(read) + 1}: every pixel is read"
+                answered = _with_scene_of(before, task.picture(0, ""))
+                read.append(lit(answered, maps[0, -1], caption))
+            if moment.ended:
+                break
+            frames.append(_shown(display, len(frames) + 1, ended=False))
+            if not inside:
+                maps = policy.attention(moment.observation, moment.state, moment.episode_start)
+                before = None if maps is None else deepcopy(task.picture(0, ""))
+    frames += [_shown(display, len(frames), ended=True)] * LAST
+    soft = inside or read
+    film = [*soft, *soft[-1:] * LAST] if soft else frames
+    return film, draw_scanpath(task.picture(0, ""))
 
 
 def side_by_side(left: Frames, right: Frames) -> Frames:
