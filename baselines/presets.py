@@ -47,7 +47,7 @@ PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
         CaptionerConfig(optimizer="muon", batch_size=256, learning_rate=5e-3),
         PointerConfig(batch_size=64),
     ),
-    "megapixel": (  # as published, each on its own variant of the scenes
+    "megapixel": (  # each on its own variant of the scenes
         AttentionSamplingConfig(
             env_id=_MEGAPIXEL,
             env_kwargs={"fixed": True, "noise": "over"},

@@ -6,10 +6,13 @@ a forward model in features from which an inverse model predicts the action. As 
 divided by the running deviation of their returns, have a discount and a critic of their own, and
 their returns do not end with the episode.
 
-Departures: the critic of bonuses reads the observation by a network of its own, not the policy's
-memory; after an episode's end its mean over the batch's first observations stands for the next
-episode; observations are first normalised by the first batch, not by random play before the
-training.
+Departures: all networks are multilayer perceptrons of the flattened observation, with its location
+and what remains of the budget; the critic of bonuses reads the observation by a network of its own,
+not the policy's memory; after an episode's end its mean over the batch's first observations stands
+for the next episode; observations are first normalised by the first batch, not by random play
+before the training. Discounts, lambda and the weight of bonuses against rewards (RND's is 1 to 2)
+are the training's own. ICM's bonuses are scaled as RND's, so its weight is not the paper's; its
+inverse loss is summed over the parts of an action, by squared errors for those that are continuous.
 """
 
 from abc import ABC, abstractmethod

@@ -3,7 +3,8 @@
 Soft and hard have the same controller and the same keys, values and queries, as in D-NTM (Gulcehre
 et al. 2016): the hard read is a sample of the soft weights. There the memory is also written, and
 its keys learn addresses; here a cell's key and value are functions of its content and of the bits
-of its address.
+of its address. From soft to hard, there a read is soft with probability 1 / sqrt(1 + t); here the
+share of hard reads grows linearly.
 """
 
 from dataclasses import dataclass

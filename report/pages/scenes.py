@@ -58,8 +58,8 @@ _COLUMNS = (
     "**Values delivered**, **pixels covered**, **multiply-adds**: of one episode, as defined in "
     "[hard against soft](comparison.md). A model that sees the whole of a still scene is given it "
     "once, however many words it writes.",
-    "**Paper**, **best public**: errors that others report, of scenes made after the same "
-    f"description. {VERDICTS}",
+    "**Paper**, **best public**: errors that others report, of scenes described alike; what "
+    f"differs stands with their sources, below. {VERDICTS}",
 )
 
 

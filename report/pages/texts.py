@@ -86,7 +86,7 @@ def texts_page(tasks: Sequence[Task], places: Places) -> str:
     babi = sorted((t for t in tasks if t.env_id == BABI_ID), key=_kind)
     blocks += [_BABI, *_table(babi, ("kind", *_SHARED), places)]
     published = [(f"{n} {r.name}", r.lstm, r.memn2n, r.with_facts) for n, r in enumerate(BABI, 1)]
-    heads = "kind", "LSTM", "MemN2N", "memory network with given facts"
+    heads = "kind", "LSTM", "MemN2N†", "memory network with given facts"
     rows = [(name, *(f"{error:g}" for error in errors)) for name, *errors in published]
     blocks += ["### Reported by others", "Test errors in percent.", table(heads, rows)]
     blocks.append(bullets(SOURCES))

@@ -150,7 +150,8 @@ REFERENCES = (
     ),
     Reference(
         "Glimpse/CircleSquare-v0", 16, 0.9, None,
-        "APPLE (ICLR 2026), CrossQ after 1 M steps (SAC 1.8; PPO 21.3 after 10 M), from accuracies",
+        "APPLE (ICLR 2026), CrossQ after 1 M steps (SAC 1.8; PPO 21.3 after 10 M), from "
+        "accuracies; its reward is a cross-entropy",
         _CIRCLE_SQUARE,
     ),
 )  # fmt: skip

@@ -16,7 +16,14 @@ SELECTION = Model("patch selection", "everything", attention="soft", reference_k
 
 DRAM_SCENES = (
     "DRAM's paper does not tell the glimpses' size, the noise of its pairs, or whether digits may "
-    "overlap: these are this suite's own"
+    "overlap: these are this suite's own. DRAM has two scales a glimpse; here there are five, of "
+    "which the widest shows nearly the whole scene at every glimpse, also to the core that "
+    "answers. The first glimpse is at a random place"
+)
+
+_SCALES = (
+    "DRAM's glimpses have two scales, here five, of which the widest shows nearly the whole scene "
+    "at every glimpse"
 )
 
 _CONTEXT = MappingProxyType({"context": True})
@@ -25,16 +32,17 @@ _CONTEXT = MappingProxyType({"context": True})
 SCENE_REFERENCES = (
     Reference(
         "Glimpse/DigitPair-v0", 4, 7.0, None,
-        f"{DRAM}, without its context (one source; RAM 9)", MappingProxyType({}),
+        f"{DRAM}, without its context (one source; RAM 9); {_SCALES}", MappingProxyType({}),
         leaves_open=True,
     ),
     Reference(
-        "Glimpse/DigitPair-v0", 4, 5.0, None, f"{DRAM} (one source)", _CONTEXT, leaves_open=True
+        "Glimpse/DigitPair-v0", 4, 5.0, None, f"{DRAM} (one source); {_SCALES}", _CONTEXT,
+        leaves_open=True,
     ),
     Reference(
         "Glimpse/DigitSum-v0", 4, 2.5, None,
         f"{DRAM} (one source; the model of its pairs, so with its context; its figure shows 5 "
-        "glimpses)",
+        f"glimpses); {_SCALES}",
         _CONTEXT, leaves_open=True,
     ),
     Reference(
@@ -46,8 +54,9 @@ SCENE_REFERENCES = (
         MappingProxyType({"fixed": True, "noise": "over"}), model=SAMPLING, leaves_open=True,
     ),
     Reference(
-        "Glimpse/MegapixelMNIST-v0", 1, None, 0.9, f"{IPS} (one run, its log)",
-        MappingProxyType({"fixed": True, "noise": "under"}), model=SELECTION,
+        "Glimpse/MegapixelMNIST-v0", 1, None, 0.9,
+        f"{IPS} (one run, its log; its noise is Bezier curves, and it learns four tasks at once)",
+        MappingProxyType({"fixed": True, "noise": "under"}), model=SELECTION, leaves_open=True,
     ),
 )  # fmt: skip
 """Errors of what this suite's ids ask; each environment's settings are in its reference."""

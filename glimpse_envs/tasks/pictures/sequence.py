@@ -66,7 +66,7 @@ class DigitSequence(PictureTask):
     ## Rewards
 
     1 / (S + 1) for every right answer that is scored, so 1 for a whole row. A wrong one ends the
-    episode, as in DRAM.
+    episode; in DRAM the reward is the number of right answers so far, and only the gradient ends.
 
     ## Episode End
 
