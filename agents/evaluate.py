@@ -46,7 +46,7 @@ class EvaluateConfig:
     """Split to play: test or validation; or train, with --episodes."""
     episodes: int | None = None
     """Number of episodes to play, in the split's order; None: the whole split, or 1,000 at each
-    level of a tape or a table."""
+    level of a tape, a table or a story. Worlds without fixed scenes, such as games, need it."""
     gaze: str | None = None
     """Choice of looks: learned (by the model), or static, random, raster or oracle (by a rule);
     None: as in training."""

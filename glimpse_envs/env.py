@@ -317,7 +317,8 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore what `state_dict` of an environment with the same arguments returned; only
-        `render_mode` and `autoreset_mode` may differ.
+        `autoreset_mode` and what is shown (`render_mode`, `render_height`, `reveal`, `flat`,
+        `flat_observation`) may differ.
 
         Raises:
             ValueError: the state is of another number of rows or other arguments, or its source's

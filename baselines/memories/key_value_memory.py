@@ -31,7 +31,7 @@ MOST_ADDRESS_BITS = 32
 
 @dataclass(frozen=True)
 class KeyValueConfig(MemoryConfig):
-    """Train a key-value memory, soft or hard, on a whole tape or table."""
+    """Train a key-value memory, soft or hard, on a whole tape, table or text."""
 
     algorithm: ClassVar[str] = "key_value_memory"
 

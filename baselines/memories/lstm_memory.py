@@ -9,7 +9,7 @@ from glimpse_envs.evaluation.record import Model
 
 @dataclass(frozen=True)
 class LSTMMemoryConfig(MemoryConfig):
-    """Train the controller without a memory on a whole tape or table."""
+    """Train the controller without a memory on a whole tape, table or text."""
 
     algorithm: ClassVar[str] = "lstm_memory"
 

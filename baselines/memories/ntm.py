@@ -162,7 +162,7 @@ class NTMMemory(nn.Module):
 
 @dataclass(frozen=True)
 class NTMConfig(MemoryConfig):
-    """Train a Neural Turing Machine on a whole tape or table."""
+    """Train a Neural Turing Machine on a whole tape, table or text."""
 
     algorithm: ClassVar[str] = "ntm"
 
