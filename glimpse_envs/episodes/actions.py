@@ -12,6 +12,8 @@ from glimpse_envs.core.arrays import Bools
 
 Checked = TypeVar("Checked")
 
+_BITS = "zeros and ones"
+
 
 @dataclass(frozen=True)
 class _Component:
@@ -22,6 +24,10 @@ class _Component:
     low: NDArray
     high: NDArray
     dtype: type
+    kinds: str
+    """NumPy's kinds of the values that it takes."""
+    values: str
+    """What these are called."""
 
     def check(self, value: Any, num_envs: int | None) -> NDArray:
         expected = self.shape if num_envs is None else (num_envs, *self.shape)
@@ -30,13 +36,13 @@ class _Component:
             raise ValueError(
                 f"action[{self.name!r}] has shape {array.shape}; it must have shape {expected}"
             )
-        if self.dtype is np.int64 and array.dtype.kind not in "iu":
+        if array.dtype.kind not in self.kinds:
             raise ValueError(
-                f"action[{self.name!r}] has dtype {array.dtype}; it must hold integers"
+                f"action[{self.name!r}] has dtype {array.dtype}; it must hold {self.values}"
             )
-        if self.dtype is np.float64 and array.dtype.kind not in "fiu":
-            raise ValueError(f"action[{self.name!r}] has dtype {array.dtype}; it must hold numbers")
         right = (array >= self.low) & (array <= self.high)
+        if self.dtype is np.int64 and array.dtype.kind == "f":
+            right &= array == np.round(array)
         if not right.all():
             raise self._out_of_range(array, right, num_envs)
         array = array.astype(self.dtype, copy=False)
@@ -47,13 +53,12 @@ class _Component:
         if num_envs is not None:
             row = int(np.argmin(right.reshape(num_envs, -1).all(axis=1)))
             whose, wrong = f" of row {row}", array[row]
-        clip = ""
+        must = f"lie between {self.low.ravel()[0]} and {self.high.ravel()[0]}"
+        if self.values is _BITS:
+            must = f"hold {_BITS}"
         if self.dtype is np.float64 and np.isfinite(wrong).all():
-            clip = "; clip it first, as numpy.clip does"
-        return ValueError(
-            f"action[{self.name!r}]{whose} is {wrong.tolist()}; it must lie between "
-            f"{self.low.ravel()[0]} and {self.high.ravel()[0]}{clip}"
-        )
+            must += "; clip it first, as numpy.clip does"
+        return ValueError(f"action[{self.name!r}]{whose} is {wrong.tolist()}; it must {must}")
 
 
 class ActionChecker:
@@ -154,15 +159,17 @@ def as_array(value: Any, name: str, shape: tuple[int | str, ...]) -> NDArray:
 def _component(name: str, space: spaces.Space) -> _Component:
     if isinstance(space, spaces.Box):
         low, high = _one_bound(space.low), _one_bound(space.high)
-        return _Component(name, space.shape, low, high, np.float64)
+        return _Component(name, space.shape, low, high, np.float64, "fiu", "numbers")
     if isinstance(space, spaces.Discrete):
         low = np.asarray(space.start)
-        return _Component(name, (), low, low + space.n - 1, np.int64)
+        return _Component(name, (), low, low + space.n - 1, np.int64, "iu", "integers")
     if isinstance(space, spaces.MultiDiscrete):
-        return _Component(name, space.shape, space.start, space.start + space.nvec - 1, np.int64)
+        low, high = space.start, space.start + space.nvec - 1
+        return _Component(name, space.shape, low, high, np.int64, "iu", "integers")
     if isinstance(space, spaces.MultiBinary):
         zeros = np.zeros(space.shape, np.int64)
-        return _Component(name, space.shape, zeros, zeros + 1, np.int64)
+        # Of any dtype, as in its space: Stable-Baselines3 samples bits as floats.
+        return _Component(name, space.shape, zeros, zeros + 1, np.int64, "biuf", _BITS)
     raise TypeError(f"action[{name!r}] has a space that actions cannot have: {space}")
 
 

@@ -169,7 +169,8 @@ class Episodes:
             self.taken[looking] += 1
             self.task.look(looking, actions)
             if self.task.glimpse_cost:
-                outcome.reward[~last] -= self.task.glimpse_cost
+                price = self.task.glimpse_cost * ~last
+                outcome = outcome._replace(reward=outcome.reward - price)
         return outcome, ending
 
     def _is_over(self, acting: Rows, actions: Arrays, outcome: Outcome, spent: Bools) -> Bools:

@@ -1,5 +1,6 @@
 """Checks of looks and of the acts of an environment under a wrapper, before they are played."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,8 @@ class LookAndAct:
         Raises:
             ValueError: a part is missing, unknown, or not in its space; the message names it.
         """
-        if not isinstance(action, dict) or set(action) != set(self._names):
-            given = list(action) if isinstance(action, dict) else type(action).__name__
+        if not isinstance(action, Mapping) or set(action) != set(self._names):
+            given = list(action) if isinstance(action, Mapping) else type(action).__name__
             raise ValueError(
                 f"an action must be a dict with the keys {self._names}; this one is {given}"
             )

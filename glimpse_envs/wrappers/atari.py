@@ -156,6 +156,7 @@ class OneLife(gym.Wrapper, RecordConstructorArgs):
         if self._over or seed is not None:
             observation, info = self.env.reset(seed=seed, options=options)
         else:
+            self._over = True  # unless the step succeeds
             observation, _, terminated, truncated, info = self.env.step(_NOOP)
             if terminated or truncated:
                 observation, info = self.env.reset(options=options)
@@ -163,6 +164,7 @@ class OneLife(gym.Wrapper, RecordConstructorArgs):
         return observation, info
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        self._over = True  # unless the step succeeds
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._over = terminated or truncated
         lost = info["lives"] < self._lives

@@ -132,7 +132,9 @@ def _flaw(space: spaces.Space) -> str | None:
         return "are neither uint8 nor floats"
     low, high = space.low.flat[0], space.high.flat[0]
     even = (space.low == low).all() and (space.high == high).all()
-    if not (even and np.isfinite([low, high]).all() and low < high):
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = np.isfinite([low, high, high - low]).all()  # as `read` subtracts them
+    if not (even and finite and low < high):
         return "have no finite bounds that all share: rescale them to 0 to 1"
     return None
 

@@ -33,9 +33,9 @@ class Segments(gym.Wrapper, RecordConstructorArgs):
 
     def __init__(self, env: gym.Env, segment: int) -> None:
         check_integers(1, segment=segment)
-        RecordConstructorArgs.__init__(self, segment=segment)
+        RecordConstructorArgs.__init__(self, segment=int(segment))
         gym.Wrapper.__init__(self, env)
-        self._segment, self._taken = segment, 0
+        self._segment, self._taken = int(segment), 0
         self._last: tuple[Any, dict[str, Any]] | None = None  # where the next segment begins
 
     def reset(
@@ -49,13 +49,12 @@ class Segments(gym.Wrapper, RecordConstructorArgs):
         return self.env.reset(seed=seed, options=options)
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        self._last = None  # also where the step raises
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._taken += 1
         cut = self._taken == self._segment
         if cut and not (terminated or truncated):
             self._last = deepcopy(observation), dict(info)
-        else:
-            self._last = None
         return observation, reward, terminated, truncated or cut, info
 
 

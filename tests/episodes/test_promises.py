@@ -56,6 +56,28 @@ def played(change: str) -> None:
     env.step(env.action_space.sample())
 
 
+class Paid(FallingBall):
+    """Every act earns 3, from an array of integers that the task keeps; a glimpse costs 1/4."""
+
+    glimpse_cost = 0.25
+
+    def allocate(self, num_envs: int, copies: int, taken: Any) -> None:
+        super().allocate(num_envs, copies, taken)
+        self.wages = np.full(num_envs, 3)
+
+    def act(self, rows: Any, actions: Any, last: Any) -> Any:
+        return super().act(rows, actions, last)._replace(reward=self.wages)
+
+
+def test_the_price_of_a_glimpse_leaves_the_tasks_own_array_alone() -> None:
+    env = GlimpseVectorEnv(num_envs=ROWS, task=f"{__name__}:Paid")
+    env.reset(seed=0)
+    ended = np.zeros(ROWS, np.bool_)
+    while not ended.any():
+        _, reward, ended, *_ = env.step(env.action_space.sample())
+        np.testing.assert_array_equal(reward, np.where(ended, 3.0, 2.75))
+
+
 def test_a_task_that_keeps_them_is_played() -> None:
     played("")
 

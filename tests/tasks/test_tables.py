@@ -262,6 +262,21 @@ def test_the_spec_goes_through_json(env_id: str) -> None:
     assert_same(again.reset(seed=1), env.reset(seed=1))
 
 
+@pytest.mark.parametrize("dtype", [bool, np.float32, np.uint8])
+def test_bits_are_taken_in_any_dtype_as_in_their_space(env_id: str, dtype: type) -> None:
+    env, twin = (gym.make(env_id, look="bits", split="test") for _ in range(2))
+    env.action_space.seed(0)
+    for each in (env, twin):
+        each.reset(seed=0, options={"scene": 3})
+    action = env.action_space.sample()
+    for wrong in (action["look"] + 1, np.full_like(action["look"], 0.5, np.float32)):
+        with pytest.raises(ValueError, match="it must hold zeros and ones"):
+            env.step(action | {"look": wrong})
+    given = action | {"look": action["look"].astype(dtype)}
+    assert env.action_space.contains(given)
+    assert_same(env.step(given), twin.step(action))
+
+
 @pytest.mark.parametrize("cells", [11, 200])
 @pytest.mark.parametrize("view", ["glimpse", "full"])
 def test_every_picture_of_an_episode_shows_as_many_cells_and_the_present_one(

@@ -102,6 +102,17 @@ def test_a_life_is_an_episode_and_its_rewards_are_signs() -> None:
     assert game.acts == [1]
 
 
+def test_a_game_that_broke_begins_anew() -> None:
+    game = Lives(steps=99, fault="raise")
+    env = OneLife(game)
+    env.reset(seed=0)
+    env.step(2)
+    with pytest.raises(RuntimeError, match="the world broke"):
+        env.step(2)
+    env.reset()
+    assert game.acts == []
+
+
 @pytest.mark.parametrize("split", ["train", "test"])
 def test_games_are_set_up_as_those_of_sugarl(split: str) -> None:
     env: Any = gym.make(ATARI, game="Breakout", fovea=20, split=split, segment=128)

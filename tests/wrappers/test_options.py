@@ -83,6 +83,7 @@ def test_unknown_options_are_named() -> None:
         gym.spaces.Discrete(4),
         gym.spaces.Box(0, 255, (128,), np.uint8),
         gym.spaces.Box(-np.inf, np.inf, (SIDE, SIDE), np.float32),
+        gym.spaces.Box(-4e4, 4e4, (SIDE, SIDE), np.float16),  # whose difference is infinite
         gym.spaces.Box(0, 9, (SIDE, SIDE), np.int64),
         gym.spaces.Dict(a=gym.spaces.Discrete(2)),
         gym.spaces.Box(0, 255, (3, SIDE, SIDE), np.uint8),

@@ -118,6 +118,18 @@ def test_the_gazes_of_a_batch_go_on(mode: AutoresetMode) -> None:
     assert_same(envs.reset()[0], seen)
 
 
+def test_a_world_that_broke_after_a_cut_begins_anew() -> None:
+    env = Segments(PixelWorld(steps=9, fault="raise"), 1)
+    env.reset(seed=2)
+    env.step(1)
+    assert env.reset()[1]["continued"]
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="the world broke"):
+            env.step(1)
+        assert env.reset()[1] == {}
+        env.step(1)
+
+
 @pytest.mark.parametrize("limit", [2, 4])
 def test_an_outer_limit_counts_anew_after_a_cut(limit: int) -> None:
     env = GlimpseWrapper(TimeLimit(stack_in_segments(), limit), glimpse_size=6)
