@@ -10,9 +10,10 @@ Departures: all networks are multilayer perceptrons of the flattened observation
 and what remains of the budget; the critic of bonuses reads the observation by a network of its own,
 not the policy's memory; after an episode's end its mean over the batch's first observations stands
 for the next episode; observations are first normalised by the first batch, not by random play
-before the training. Discounts, lambda and the weight of bonuses against rewards (RND's is 1 to 2)
-are the training's own. ICM's bonuses are scaled as RND's, so its weight is not the paper's; its
-inverse loss is summed over the parts of an action, by squared errors for those that are continuous.
+before the training. The discount of rewards, lambda and the weight of bonuses (RND's is 1, with 2
+for rewards) are the training's own. ICM's bonuses are scaled as RND's, so its weight is not the
+paper's; its inverse loss is summed over the parts of an action, by squared errors for those that
+are continuous.
 """
 
 from abc import ABC, abstractmethod

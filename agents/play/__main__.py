@@ -36,8 +36,8 @@ class PlayConfig:
     env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
     """Arguments of the environment, all after one option, such as budget=12."""
     run: tyro.conf.UseAppendAction[tuple[Annotated[Path, FOLDER], ...]] = ()
-    """Folder of a run to watch and to compare yourself with; may be repeated. Without one, the
-    environment's published weights are used, if there are any."""
+    """Folder of a run to watch and to compare yourself with; may be repeated. Without one,
+    published weights are used if some were trained with the same arguments of the environment."""
     record: Path | None = None
     """Folder of records, such as results, to keep a record of the played episodes in."""
     split: str = "test"

@@ -54,7 +54,7 @@ class _Component:
             row = int(np.argmin(right.reshape(num_envs, -1).all(axis=1)))
             whose, wrong = f" of row {row}", array[row]
         must = f"lie between {self.low.ravel()[0]} and {self.high.ravel()[0]}"
-        if self.values is _BITS:
+        if self.values == _BITS:
             must = f"hold {_BITS}"
         if self.dtype is np.float64 and np.isfinite(wrong).all():
             must += "; clip it first, as numpy.clip does"
@@ -168,7 +168,7 @@ def _component(name: str, space: spaces.Space) -> _Component:
         return _Component(name, space.shape, low, high, np.int64, "iu", "integers")
     if isinstance(space, spaces.MultiBinary):
         zeros = np.zeros(space.shape, np.int64)
-        # Of any dtype, as in its space: Stable-Baselines3 samples bits as floats.
+        # Of any dtype of real numbers, as in its space: Stable-Baselines3 samples bits as floats.
         return _Component(name, space.shape, zeros, zeros + 1, np.int64, "biuf", _BITS)
     raise TypeError(f"action[{name!r}] has a space that actions cannot have: {space}")
 

@@ -153,10 +153,11 @@ class OneLife(gym.Wrapper, RecordConstructorArgs):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        if self._over or seed is not None:
+        anew = self._over or seed is not None
+        self._over = True  # unless what follows succeeds
+        if anew:
             observation, info = self.env.reset(seed=seed, options=options)
         else:
-            self._over = True  # unless the step succeeds
             observation, _, terminated, truncated, info = self.env.step(_NOOP)
             if terminated or truncated:
                 observation, info = self.env.reset(options=options)

@@ -132,10 +132,12 @@ def _flaw(space: spaces.Space) -> str | None:
         return "are neither uint8 nor floats"
     low, high = space.low.flat[0], space.high.flat[0]
     even = (space.low == low).all() and (space.high == high).all()
-    with np.errstate(over="ignore", invalid="ignore"):
-        finite = np.isfinite([low, high, high - low]).all()  # as `read` subtracts them
-    if not (even and finite and low < high):
+    if not (even and np.isfinite([low, high]).all() and low < high):
         return "have no finite bounds that all share: rescale them to 0 to 1"
+    with np.errstate(over="ignore"):
+        span = high - low  # as `Pixels.read` has it
+    if not np.isfinite(span):
+        return f"have bounds too far apart for {space.dtype}: rescale them to 0 to 1"
     return None
 
 

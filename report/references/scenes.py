@@ -16,14 +16,13 @@ SELECTION = Model("patch selection", "everything", attention="soft", reference_k
 
 DRAM_SCENES = (
     "DRAM's paper does not tell the glimpses' size, the noise of its pairs, or whether digits may "
-    "overlap: these are this suite's own. DRAM has two scales a glimpse; here there are five, of "
-    "which the widest shows nearly the whole scene at every glimpse, also to the core that "
-    "answers. The first glimpse is at a random place"
+    "overlap: these are this suite's own"
 )
 
 _SCALES = (
     "DRAM's glimpses have two scales, here five, of which the widest shows nearly the whole scene "
-    "at every glimpse"
+    "at every glimpse, also to the core that answers; the first glimpse is at a random place, "
+    "where DRAM's context chooses it"
 )
 
 _CONTEXT = MappingProxyType({"context": True})

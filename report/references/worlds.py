@@ -7,8 +7,10 @@ from dataclasses import dataclass
 NO_CLAIM = (
     "No claim is made against these numbers: RAM does not state where its ball starts and how fast "
     "it is. SUGARL's agents are DQN, see a frame of 84x84 of which all but the fovea is black, cut "
-    "past frames anew at the present gaze, and are told by a mean over 26 games; these are PPO "
-    "with an LSTM, see the fovea alone, and past frames as they were seen."
+    "past frames anew at the present gaze, train for a million steps, and are told by an "
+    "inter-quartile mean over 26 games of scores beside a full view's; these are PPO with an LSTM, "
+    "see the fovea alone and past frames as they were seen, and train for an hour of one core a "
+    "game. MultiRoom-N6 is another world than those here, from one log."
 )
 
 

@@ -53,6 +53,16 @@ def test_a_film_has_a_frame_a_glimpse_and_a_sheet_a_cell_a_scene(tmp_path: Path)
     assert picture.shape == (2 * (height + 12) + 12, 6 * (width + 12) + 12, 3)
 
 
+def test_a_film_that_fails_closes_its_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = []
+    env = make_single(CENTRED, split="test")
+    monkeypatch.setattr(env, "close", lambda: closed.append(True))
+    monkeypatch.setattr("gymnasium.make", lambda *_, **__: env)
+    with pytest.raises(ValueError, match="must lie between 0 and 9999"):
+        film_episodes(ScannedPolicy(RasterScanner(env)), CENTRED, [10**9])
+    assert closed == [True]
+
+
 @pytest.mark.learning
 def test_a_run_is_filmed_with_the_arguments_that_are_asked_for(tmp_path: Path) -> None:
     run = trained(Reinforce, tiny_config(env_kwargs={"budget": 3}), tmp_path / "run")

@@ -8,7 +8,7 @@ from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.records import write_record
 from report.page import Places
 from report.pages.scenes import FOLDER, HEADER, PAGE, SLOWER_CODE, publish
-from report.references.scenes import SCENE_REFERENCES
+from report.references.scenes import SCENE_REFERENCES, SELECTION
 from tests.support.records import FULL_STRONG, REINFORCE, a_record
 
 CAPTIONER = Model("Soft captioner LSTM", "everything", attention="soft")
@@ -55,6 +55,16 @@ def test_errors_stand_beside_costs_and_published_errors(tmp_path: Path) -> None:
     assert cells_of(page, "Full view strong")["paper"] == "3.20 (above, no claim)"
     assert "DigitPair-v0, learned glimpses, 4 glimpses: paper" not in page
     assert "Not measured yet" not in page
+
+
+def test_no_claim_is_made_against_noise_of_another_kind(tmp_path: Path) -> None:
+    folder = tmp_path / "results" / FOLDER
+    drawn = {"fixed": True, "noise": "under"}
+    for seed in range(5):
+        one: dict[str, Any] = {"budget": 1, "error": 0.1, "seed": seed, "env_kwargs": drawn}
+        write_record(a_record(SELECTION, env_id="Glimpse/MegapixelMNIST-v0", **one), folder)
+    found = cells_of(page_of(tmp_path), SELECTION.name)
+    assert (found["best public"], found["seeds"]) == ("0.90 (under, no claim)", "5")
 
 
 def test_what_has_not_begun_to_learn_is_named(tmp_path: Path) -> None:

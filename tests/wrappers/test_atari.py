@@ -111,6 +111,11 @@ def test_a_game_that_broke_begins_anew() -> None:
         env.step(2)
     env.reset()
     assert game.acts == []
+    env.step(2)
+    with pytest.raises(RuntimeError, match="the world broke"):
+        env.reset()  # whose no-op is the second step
+    env.reset()
+    assert game.acts == []
 
 
 @pytest.mark.parametrize("split", ["train", "test"])

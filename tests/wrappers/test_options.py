@@ -1,5 +1,6 @@
 """Options of the wrappers, and worlds that cannot be wrapped, are refused by name."""
 
+from types import MappingProxyType
 from typing import Any
 
 import gymnasium as gym
@@ -83,7 +84,6 @@ def test_unknown_options_are_named() -> None:
         gym.spaces.Discrete(4),
         gym.spaces.Box(0, 255, (128,), np.uint8),
         gym.spaces.Box(-np.inf, np.inf, (SIDE, SIDE), np.float32),
-        gym.spaces.Box(-4e4, 4e4, (SIDE, SIDE), np.float16),  # whose difference is infinite
         gym.spaces.Box(0, 9, (SIDE, SIDE), np.int64),
         gym.spaces.Dict(a=gym.spaces.Discrete(2)),
         gym.spaces.Box(0, 255, (3, SIDE, SIDE), np.uint8),
@@ -95,6 +95,21 @@ def test_a_world_without_clear_pixels_is_refused(space: gym.Space) -> None:
     world.observation_space = space
     with pytest.raises(ValueError, match="PixelWorld"):
         GlimpseWrapper(world, **OPTIONS)
+
+
+def test_bounds_whose_difference_is_infinite_are_refused() -> None:
+    world = PixelWorld()
+    world.observation_space = gym.spaces.Box(-4e4, 4e4, (SIDE, SIDE), np.float16)
+    with pytest.raises(ValueError, match="have bounds too far apart for float16: rescale them"):
+        GlimpseWrapper(world, **OPTIONS)
+
+
+def test_any_mapping_is_an_action() -> None:
+    env, twin = (GlimpseWrapper(PixelWorld(), **OPTIONS) for _ in range(2))
+    for each in (env, twin):
+        each.reset(seed=0)
+    action = env.action_space.sample()
+    assert_same(env.step(MappingProxyType(action)), twin.step(action))
 
 
 def test_parts_without_pixels_are_told_why() -> None:

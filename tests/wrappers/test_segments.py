@@ -153,6 +153,12 @@ def test_a_world_that_was_cut_before_it_was_seen_begins() -> None:
     assert seen["glimpse"].any()
 
 
+def test_an_integer_of_numpy_is_a_length_that_a_spec_keeps() -> None:
+    env = Segments(gym.make("CartPole-v1"), np.int64(3))  # type: ignore[arg-type]
+    assert env.spec is not None
+    assert '"segment": 3' in env.spec.to_json()
+
+
 @pytest.mark.parametrize(("env_id", "needs"), [(ATARI, "ale_py"), (MINIGRID, "minigrid")])
 def test_a_segment_must_be_a_number_of_steps(env_id: str, needs: str) -> None:
     pytest.importorskip(needs)

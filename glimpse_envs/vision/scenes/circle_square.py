@@ -30,7 +30,8 @@ class CircleSquareScene(Scene):
 
     APPLE (ICLR 2026), whose environment this is in ap_gym. There an answer is a probability of each
     class, and each step pays minus the normalised cross-entropy and minus 0.001 times the length of
-    the move; here an answer is a class, and a right one pays. Accuracies compare, returns do not.
+    the action, of which a move is a fifth; here an answer is a class, and a right one pays.
+    Accuracies compare, returns do not.
 
     Args:
         split: "train", "validation" or "test" (the fixed splits are 10,000 scenes each, drawn from
