@@ -91,8 +91,8 @@ class TrainingConfig(RunConfig):
     max_gradient_norm: float = 5.0
     """Maximum Euclidean norm of the gradient; greater ones are scaled down to it."""
     precision: Precision = "auto"
-    """Precision of matrix products; auto is bfloat16 where the processor multiplies it natively,
-    which is faster, and float32 elsewhere."""
+    """Precision of matrix products; auto is bfloat16 where the processor multiplies it faster
+    (AMX, or AVX-512 of AMD's), and float32 elsewhere."""
     log_every: int = 100
     """Number of updates from one line of metrics to the next."""
     checkpoint_every: int = 500

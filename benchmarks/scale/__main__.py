@@ -94,7 +94,7 @@ class ScalingConfig:
     env_id: str = "Glimpse/ClutteredGlyphs-v0"
     """Id of the environment."""
     precision: UsedPrecision = field(default_factory=fastest_precision)
-    """Precision of matrix products; bfloat16 is faster where the processor has it."""
+    """Precision of matrix products: by default the one in which the processor is fastest."""
     seed: int = 0
     """Random seed of scenes, samples and initial weights."""
     out: Path = Path("runs/scaling")

@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from glimpse_envs import __version__
 
 CPU_INFO = Path("/proc/cpuinfo")
-_EXTENSIONS = ("avx512_bf16", "avx512f", "avx2")
+_EXTENSIONS = ("amx_bf16", "avx512_bf16", "avx512f", "avx2")
 """What tells processors of one model name apart, and decides how fast networks are; the best
 first."""
 

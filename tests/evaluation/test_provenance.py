@@ -62,6 +62,8 @@ def test_a_program_that_is_known_by_its_path_alone_is_named_as_a_module(
         ("model name\t: Some CPU\nflags\t\t: fpu avx2\n", "Some CPU with avx2, 2 cores"),
         ("model name : Some CPU\nflags : avx2 avx512f avx512_bf16\n\nmodel name : Other\n",
          "Some CPU with avx512_bf16, 2 cores"),
+        ("model name : Some CPU\nflags : avx512_bf16 amx_bf16 avx2\n",
+         "Some CPU with amx_bf16, 2 cores"),
         ("model name : Some CPU\n", "Some CPU, 2 cores"),
     ],
 )  # fmt: skip
