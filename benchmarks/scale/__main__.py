@@ -56,17 +56,14 @@ class ScaledModel(NamedTuple):
     most_pixels: int
 
 
-_FULL = {"validation_episodes": 0}
-"""A validation would take longer than the training."""
-
 MODELS: dict[ModelName, ScaledModel] = {
     "reinforce": ScaledModel(Contender("reinforce", {**FAR_GAZE, "batch_size": 512}), 2**30),
     # Windows learned no more by smaller batches where they were tried, at 480 pixels.
     "draw": ScaledModel(CONTENDERS["draw"], 2**27),
     "soft_retina": ScaledModel(CONTENDERS["soft_retina"], 2**27),
     # Few scenes are learned from: small batches, for enough updates.
-    "full_deep": ScaledModel(Contender("full_view", _FULL), 2**23),
-    "full_shallow": ScaledModel(Contender("full_view", {**_FULL, "kind": "conv"}), 2**23),
+    "full_deep": ScaledModel(Contender("full_view"), 2**23),
+    "full_shallow": ScaledModel(Contender("full_view", {"kind": "conv"}), 2**23),
 }
 DENSE_SCENES = 16
 """Scenes without a black pixel that are summed at once."""
@@ -122,8 +119,9 @@ def training_config(scaling: ScalingConfig, model: ModelName, side: int) -> Trai
         minutes=scaling.minutes,
         precision=scaling.precision,
         seed=scaling.seed,
-        # An update of a big scene takes seconds.
+        # An update of a big scene takes seconds, and a validation longer than the training.
         checkpoint_every=20,
+        validation_episodes=0,
     )
     wanted = min(config.batch_size, scaling.batch_size or config.batch_size)
     most = max(1, min(wanted, most_pixels // side**2))
