@@ -118,6 +118,19 @@ def test_a_game_that_broke_begins_anew() -> None:
     assert game.acts == []
 
 
+def test_a_game_whose_reset_failed_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = Lives(steps=99)
+    env = OneLife(game)
+    env.reset(seed=0)
+    env.step(2)
+    with monkeypatch.context() as patch:
+        patch.setattr(game, "reset", lambda **_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            env.reset(seed=1)
+    env.reset()
+    assert game.acts == []
+
+
 @pytest.mark.parametrize("split", ["train", "test"])
 def test_games_are_set_up_as_those_of_sugarl(split: str) -> None:
     env: Any = gym.make(ATARI, game="Breakout", fovea=20, split=split, segment=128)
