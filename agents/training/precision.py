@@ -20,8 +20,8 @@ result underflows, as it would at most places that lie far from a narrow Gaussia
 def fastest_precision(device: str = "cpu") -> UsedPrecision:
     """bfloat16 where the processor, or the CUDA device, multiplies it faster, else float32.
 
-    Intel's processors multiply bfloat16 fast by AMX; by AVX-512 alone, as on virtual machines
-    without AMX, they take twice as long as in float32.
+    Intel's processors multiply bfloat16 fast by AMX; by AVX-512 alone, as on virtual machines that
+    hide AMX, they take longer than in float32.
     """
     if torch.device(device).type == "cuda":
         faster = torch.cuda.is_bf16_supported(including_emulation=False)
@@ -43,11 +43,7 @@ def is_emulated(precision: str, device: str = "cpu") -> bool:
     on an x86 processor without instructions for it."""
     known = hasattr(torch.cpu, "get_capabilities") and platform.machine() in ("x86_64", "AMD64")
     on_cpu = torch.device(device).type == "cpu"
-    return precision == "bfloat16" and known and on_cpu and not _multiplies_bfloat16()
-
-
-def _multiplies_bfloat16() -> bool:
-    return bool(_capabilities().get("amx_bf16") or _capabilities().get("avx512_bf16"))
+    return precision == "bfloat16" and known and on_cpu and not _capabilities().get("avx512_bf16")
 
 
 @contextmanager

@@ -52,7 +52,7 @@ def fill(task: Task) -> Path | None:
         except USER_ERRORS as error:
             print(f"error: {error}")
             raise
-        except Exception as error:
+        except Exception as error:  # whatever it is, the other runs go on
             traceback.print_exc()
             raise RunError(f"{type(error).__name__}: {error}") from error
         print(f"recorded in {path}")

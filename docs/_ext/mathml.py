@@ -12,7 +12,7 @@ from sphinx.errors import ExtensionError
 def _write(translator: Any, node: nodes.Element, as_block: bool) -> None:
     try:
         formula = tex2mathml(node.astext(), as_block=as_block)
-    except Exception as error:
+    except Exception as error:  # docutils raises many kinds at a formula that it cannot read
         raise ExtensionError(f"the formula {node.astext()!r}: {error}") from error
     # Browsers put no space between "log" and a letter.
     formula = re.sub(r"<mo>&ApplyFunction;</mo>\s*(?=<m[is])", '<mspace width="0.17em"/>', formula)

@@ -21,9 +21,9 @@ DRAM_SCENES = (
 
 _SCALES = (
     "DRAM's glimpses have two scales, here five, of which the widest shows nearly the whole scene "
-    "at every glimpse, also to the core that answers; the first glimpse is at a random place, "
-    "where DRAM's context chooses it"
+    "at every glimpse, also to the core that answers"
 )
+_FIRST = "DRAM's context also chooses the first glimpse, which is at a random place here"
 
 _CONTEXT = MappingProxyType({"context": True})
 """DRAM's coarse view of the whole scene, which no glimpse is."""
@@ -35,13 +35,13 @@ SCENE_REFERENCES = (
         leaves_open=True,
     ),
     Reference(
-        "Glimpse/DigitPair-v0", 4, 5.0, None, f"{DRAM} (one source); {_SCALES}", _CONTEXT,
-        leaves_open=True,
+        "Glimpse/DigitPair-v0", 4, 5.0, None, f"{DRAM} (one source); {_SCALES}. {_FIRST}",
+        _CONTEXT, leaves_open=True,
     ),
     Reference(
         "Glimpse/DigitSum-v0", 4, 2.5, None,
         f"{DRAM} (one source; the model of its pairs, so with its context; its figure shows 5 "
-        f"glimpses); {_SCALES}",
+        f"glimpses); {_SCALES}. {_FIRST}",
         _CONTEXT, leaves_open=True,
     ),
     Reference(
