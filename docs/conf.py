@@ -23,7 +23,7 @@ myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
 
-default_role = "code"
+default_role = "py:obj"  # a link where the name is documented, otherwise code
 smartquotes_action = "qe"  # dashes stay: "--" begins an option
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
@@ -41,6 +41,7 @@ pygments_dark_style = "github-dark"  # furo's own underlines modules as if they 
 html_static_path = ["_static"]
 html_favicon = "../agents/play/page/icon.svg"
 html_css_files = ["site.css"]
+html_js_files = ["sidebar.js"]
 html_copy_source = False
 html_math_renderer = "mathml"
 

@@ -165,9 +165,11 @@ def _stem(name: str) -> str:
 def _is_registered(name: str) -> bool:
     """Whether `name` is an id without a version, "module:Name", as sources' classes are written."""
     module, _, env_id = name.partition(":")
+    if not env_id or module == "folder":
+        return False
     with suppress(ImportError, ValueError):  # told where it is made or surveyed
         import_module(module)
-    return bool(env_id) and env_id in gym.registry
+    return env_id in gym.registry
 
 
 def _make(env_id: str, kwargs: dict[str, Any]) -> Env:

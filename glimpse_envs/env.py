@@ -213,7 +213,9 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         if one is not None:
             self._np_random, self._np_random_seed = gym.utils.seeding.np_random(one)
         self._refresh()
-        info = self.task.info(rows)
+        info = self._episodes.info(rows)
+        if self.copies > 1:
+            info = info | {"waiting": np.zeros(len(rows), np.bool_)}
         check_arrays(self.task, "info", info, len(rows))
         return self._observe(check=True), merge({}, info, rows, self.num_envs)
 
@@ -272,7 +274,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
             infos = self._final_infos(acting, outcome, ending)
             fresh = episodes.deal(episodes.ended_groups())
 
-        info = self.task.info(episodes.rows)
+        info = episodes.info(episodes.rows)
         if self.copies > 1:
             info = info | {"waiting": waiting}
         infos = merge_step(infos, outcome, acting, info, fresh, self.num_envs)
@@ -304,7 +306,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
 
     def _final_infos(self, acting: Rows, outcome: Outcome, ending: Rows) -> Info:
         """`final_obs` and `final_info` of the rows `ending`, some of those `acting`."""
-        values = outcome.as_info(np.searchsorted(acting, ending)) | self.task.info(ending)
+        values = outcome.as_info(np.searchsorted(acting, ending)) | self._episodes.info(ending)
         observation = self._shown(ending, np.zeros((len(ending), 1), np.float32))
         return final_infos(observation, values, ending, self.num_envs)
 

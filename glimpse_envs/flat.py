@@ -245,6 +245,12 @@ def _flat_rows(space: spaces.Space, values: NDArray) -> NDArray:
     """Return one part of n observations as (n, d)."""
     if isinstance(space, spaces.Box):
         return values.reshape(len(values), -1)
+    if isinstance(space, spaces.MultiDiscrete):
+        counts, start = _choices(space)
+        chosen: Any = values.reshape(len(values), -1) - start + (counts.cumsum() - counts)
+        hot = np.zeros((len(values), int(counts.sum())), space.dtype)
+        np.put_along_axis(hot, chosen, 1, axis=1)
+        return hot
     rows: Any = [flatten(space, value) for value in values]
     return np.stack(rows)
 

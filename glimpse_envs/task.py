@@ -150,7 +150,7 @@ class Task(ABC):
         view_arguments: names of arguments that change how the hidden thing is seen and what that
             costs, but neither what it is nor what is asked: models that differ in them may be
             compared.
-        glimpse_arguments: those of them that have no effect in the full view.
+        glimpse_arguments: those of them that `view="full"` refuses.
     """
 
     components: Mapping[str, Component]
@@ -264,13 +264,14 @@ class Task(ABC):
         """Return the observations of `rows` (m,) as new arrays, name -> (m, ...).
 
         Args:
-            rows: the rows observed.
+            rows: the rows observed, in rising order.
             remaining: (m, 1), glimpses left / budget.
         """
 
     @abstractmethod
     def info(self, rows: Rows) -> Arrays:
-        """Return `info` of every step and reset, name -> (m, ...): target place, length, scene."""
+        """Return `info` of every step and reset, name -> (m, ...): target place, length. The
+        environment adds `scene`, the scenes' numbers in a fixed split."""
 
     @abstractmethod
     def oracle(self) -> Arrays:

@@ -1,5 +1,6 @@
 """`python -m glimpse_envs`: the list of environments, and the description of one or of a source."""
 
+from contextlib import suppress
 from copy import copy
 from pathlib import Path
 
@@ -64,6 +65,18 @@ def test_an_id_without_a_version_is_no_source(
     monkeypatch.setitem(gym.registry, "Thing", spec)
     main(["math:Thing", "--out", str(tmp_path / "picture.png")])
     assert "observations" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["mnist", "folder:pictures"])
+def test_a_file_that_is_called_like_a_source_is_not_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("mnist", "folder"):
+        (tmp_path / f"{module}.py").write_text("raise RuntimeError('it was run')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    with suppress(SystemExit):  # there are no such images here
+        main([name])
 
 
 @pytest.mark.learning

@@ -89,6 +89,15 @@ def test_words_among_observations_are_one_hot() -> None:
     np.testing.assert_array_equal(found[:, :5], [[0, 0, 1, 1, 0], [1, 0, 0, 0, 1]])
 
 
+def test_words_that_begin_elsewhere_are_as_gymnasium_flattens_them() -> None:
+    words = spaces.MultiDiscrete([[3, 4], [2, 5]], start=[[1, 0], [-2, 7]])
+    words.seed(0)
+    rows = np.stack([words.sample() for _ in range(9)])
+    expected = np.stack([spaces.flatten(words, row) for row in rows])
+    found = FlatObservations(spaces.Dict(words=words))({"words": rows})
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_a_place_is_no_joint_choice() -> None:
     with pytest.raises(ValueError, match=r"look has real numbers; choose .* look='tiles', or flat"):
         make_single(CLUTTERED, flat="discrete")

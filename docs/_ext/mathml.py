@@ -16,6 +16,8 @@ def _write(translator: Any, node: nodes.Element, as_block: bool) -> None:
         raise ExtensionError(f"the formula {node.astext()!r}: {error}") from error
     # Browsers put no space between "log" and a letter.
     formula = re.sub(r"<mo>&ApplyFunction;</mo>\s*(?=<m[is])", '<mspace width="0.17em"/>', formula)
+    # The bars of a norm would take the height of what follows the first, and that of an index.
+    formula = re.sub(r"<mo[^>]*>(?=‖)", '<mo stretchy="false">', formula)
     tag = "div" if as_block else "span"
     translator.body.append(f'<{tag} class="math">{formula}</{tag}>')
     raise nodes.SkipNode

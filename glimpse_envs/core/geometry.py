@@ -8,19 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Floats
 
 
-@register_jitable
 def place_of(location: Any, side: Any, margin: float) -> Any:
     """Convert one coordinate of a location to pixels, in a scene of `side` pixels."""
     return side / 2 + location * (side / 2 - margin)
 
 
-@register_jitable
 def shortening(x: Any, y: Any) -> Any:
     """Return the divisor of a move (x, y) that shortens it to at most length 1."""
     return np.maximum(np.sqrt(x * x + y * y), 1.0)

@@ -81,9 +81,10 @@ def describe(env: gym.Env | VectorEnv) -> Description:
     task = task_of(env)
     if task is not None:
         shared = {field.name for field in fields(Description)} - {"answer_reward", "plain_action"}
+        asks, same = "answer" in task.components, np.ndim(task.answer_reward) == 0
         return Description(
             **{name: getattr(task, name) for name in shared},
-            answer_reward=float(task.answer_reward) if np.ndim(task.answer_reward) == 0 else None,
+            answer_reward=float(task.answer_reward) if asks and same else None,
         )
     if isinstance(env, VectorEnv):
         seen, action = env.single_observation_space, env.single_action_space

@@ -83,6 +83,14 @@ class Episodes:
             )
         self._levels = distribution
 
+    def info(self, rows: Rows) -> Arrays:
+        """Return the task's info of `rows` (m,), name -> (m, ...), and in a fixed split `scene`,
+        the numbers of their scenes."""
+        entries = self.task.info(rows)
+        if self.task.num_scenes is None:
+            return entries
+        return entries | {"scene": self._dealer.keys.indices[rows // self.copies]}
+
     # --- deals -------------------------------------------------------------------------------
 
     def begin(self, seed: Seed, options: dict[str, Any] | None) -> tuple[Rows, int | None]:

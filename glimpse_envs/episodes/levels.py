@@ -120,7 +120,7 @@ class Curriculum(LevelDistribution):
         self._solved += int((at_present & solved).sum())
         if self._seen < self.episodes:
             return
-        if self._solved >= self.solve_share * self._seen:
+        if self._solved >= self.solve_share * self._seen - 1e-9:  # 0.55 * 100 is above 55
             self.present = min(self.present + 1, self.greatest)
         self._seen = self._solved = 0
 

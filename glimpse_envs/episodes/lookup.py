@@ -99,7 +99,7 @@ def arguments_of(env_id: str, env_kwargs: Mapping[str, Any]) -> frozenset[str] |
 
 def full_view(env_id: str, env_kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of the same environment with everything shown at once, without those
-    that apply only to glimpses.
+    that apply only to glimpses; what the id itself gives of these has the task's own value.
 
     Raises:
         ValueError: the environment is not of this package.
@@ -107,7 +107,11 @@ def full_view(env_id: str, env_kwargs: Mapping[str, Any]) -> dict[str, Any]:
     task = task_class_of(env_id)
     if task is None:
         raise ValueError(f"{env_id} has no full view: it is no environment of glimpses")
-    return task.in_full_view(env_kwargs)
+    of_id = {name: value for name, value in spec_of(env_id).kwargs.items() if name != "task"}
+    every = {**of_id, **env_kwargs}
+    kept, known = task.in_full_view(every), task.parameters(every)
+    given = {name: value for name, value in kept.items() if name in env_kwargs or name == "view"}
+    return given | {name: known[name].default for name in of_id if name not in kept}
 
 
 def has_splits(env_id: str) -> bool:

@@ -103,7 +103,8 @@ def _film_scene(
     observation, info = deal_one(env, "test", seed, scene)
     task = task_of(env)
     assert task is not None
-    names = task.components["answer"].names if policy.view == "full" else ()
+    answer = task.components.get("answer")
+    names = answer.names if answer is not None and policy.view == "full" else ()
     display = Display(task, "rgb_array", reveal, height)
     frames: Frames = []
     read: Frames = []

@@ -27,8 +27,8 @@ class Evaluation:
     episodes: int
     """Number of episodes, each played once."""
     success: float | None
-    """Share of episodes with success; None where the environment gives neither success nor
-    targets, as are all fields of success below."""
+    """Share of episodes with success; None where the environment gives no success, as are
+    all fields of success below."""
     success_interval: tuple[float, float] | None
     """Wilson's interval of `success`."""
     success_by_glimpse: tuple[float, ...]

@@ -18,7 +18,7 @@ class PublishedFile:
     """Its folder under the data folder, such as "mnist"."""
     url: str
     checksum: str
-    """Algorithm and hexadecimal digest, such as "md5:c58f...", as pooch writes them."""
+    """Algorithm and hexadecimal digest, such as `md5:c58f...`, as pooch writes them."""
 
     @property
     def name(self) -> str:

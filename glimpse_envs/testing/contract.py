@@ -48,13 +48,16 @@ def check_duties(env_id: str, kwargs: dict[str, Any]) -> None:
 
 
 def check_splits(env_id: str, kwargs: dict[str, Any]) -> None:
-    """The scenes of "validation" and "test" differ; otherwise settings chosen on one would be
-    chosen on the other too."""
+    """The scenes of "validation" and "test" differ, at the first glimpse or while the oracle plays;
+    otherwise settings chosen on one would be chosen on the other too."""
     first = []
     for split in ("validation", "test"):
         with suppress(SourceError):  # a user's own images may lack a split
             envs = make_batch(env_id, SCENES, **kwargs | {"split": split})
-            first.append(envs.reset(seed=9))
+            played: list[Any] = [envs.reset(seed=9)]
+            while not envs.ended.any():
+                played.append(envs.step(envs.task.oracle()))
+            first.append(tuple(played))
     if len(first) == 2:
         assert not same(*first), (
             "the splits 'validation' and 'test' have the same scenes: does deal, or draw, use "

@@ -25,7 +25,7 @@ def shares(pixels: int, cells: int) -> Shares:
     return found, np.stack([first, pixels - behind], axis=1)
 
 
-@kernel
+@kernel(inline="always")
 def area_mean(plane: NDArray, down: Shares, across: Shares, i: int, j: int) -> float:
     """Return the mean of `plane` (H, W) in the cell (i, j), by the shares of its rows and
     columns."""
@@ -42,9 +42,10 @@ def area_mean(plane: NDArray, down: Shares, across: Shares, i: int, j: int) -> f
 def _scale(pictures: Float32s, down: Shares, across: Shares, scaled: Float32s) -> None:
     for n in range(len(pictures)):
         for c in range(pictures.shape[1]):
+            plane = pictures[n, c]
             for i in range(scaled.shape[2]):
                 for j in range(scaled.shape[3]):
-                    scaled[n, c, i, j] = area_mean(pictures[n, c], down, across, i, j)
+                    scaled[n, c, i, j] = area_mean(plane, down, across, i, j)
 
 
 def scale_down(pictures: Float32s, side: int) -> Float32s:

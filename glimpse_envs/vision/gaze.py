@@ -4,6 +4,7 @@ Imported only by tasks and wrappers: this module needs Numba.
 """
 
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Floats, Ints
@@ -11,6 +12,9 @@ from glimpse_envs.core.geometry import LookSpace, place_of, shortening
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.vision.sensors.sensor import Sensor
+
+for _function in (place_of, shortening):
+    register_jitable(_function)  # for the kernel below; geometry is read without Numba
 
 
 def view_through(

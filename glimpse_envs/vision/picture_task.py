@@ -203,7 +203,6 @@ class PictureTask(Task):
         groups = num_envs // copies
         self._target_boxes = np.zeros_like(self._stage.boxes, np.float32)  # in look coordinates
         self._starts = np.zeros((groups, 2))
-        self._indices = np.full(groups, -1, np.int64)
         self._distances = np.full(groups, FARTHEST)
         max_move = self._view.max_move if self._view.look == "relative" else 0.0
         self._gaze = Gaze(self.budget, self._view.space, max_move, taken)
@@ -215,7 +214,6 @@ class PictureTask(Task):
     def deal(self, groups: Rows, keys: Keys) -> None:
         self._place_targets(self._stage.draw(groups, keys))
         draw_starts(groups, keys.arrays, self._starts)
-        self._indices[groups] = keys.indices[groups]
         if self._near:
             self._distances[groups] = keys.levels[groups]
             self._approach_target(groups)
@@ -224,7 +222,7 @@ class PictureTask(Task):
         self._answers[rows] = -1
         if self._history is not None:
             self._history.begin(rows)
-        self._remember(rows)
+        self._remember(rows, np.zeros_like(rows))
 
     def _approach_target(self, groups: Rows) -> None:
         """Move the first glimpses of `groups` (m,) from uniform places towards the middle of their
@@ -249,18 +247,18 @@ class PictureTask(Task):
         if self._full:
             return
         self._gaze.move(rows, self._view.places_of(actions["look"]))
-        self._remember(rows)
+        self._remember(rows, self._taken[rows] - 1)
 
     def _show(self, rows: Rows) -> None:
         """Show a moving picture as it is at the latest glimpse of `rows` (m,)."""
         self._stage.show(rows, self._taken[rows] - 1)
         self._place_targets(rows)
 
-    def _remember(self, rows: Rows) -> None:
-        """Add the latest glimpses of `rows` (m,) to the history, if there is one."""
+    def _remember(self, rows: Rows, steps: Ints) -> None:
+        """Add the latest glimpses of `rows` (m,), the `steps`-th (m,) from 0 on, to the history, if
+        there is one."""
         if self._history is not None:
             glimpses = self._stage.read(rows, self._gaze.centres)
-            steps = self._taken[rows] - 1
             self._history.add(rows, steps, glimpses, self._gaze.locations[rows])
 
     def observe(self, rows: Rows, remaining: Float32s) -> Arrays:
@@ -283,8 +281,6 @@ class PictureTask(Task):
         entries: Arrays = {"target_box": self._target_boxes[self._stage.scene_of[rows]]}
         if self._near:
             entries["length"] = self._distances[rows // self._copies]
-        if self.num_scenes is not None:
-            entries["scene"] = self._indices[rows // self._copies]
         return entries
 
     def _looks_at_target(self) -> Arrays:

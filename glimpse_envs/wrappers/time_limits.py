@@ -6,19 +6,20 @@ import gymnasium as gym
 from gymnasium import wrappers
 from gymnasium.wrappers import TimeLimit
 
+from glimpse_envs.wrappers.one_life import OneLife
 from glimpse_envs.wrappers.segments import Segments
 
 
 def max_steps_of(env: Any) -> int | None:
     """Return the most steps of an episode, from the environment's time limits or its spec; None
-    where it has none, or where it goes on in the next of `Segments`. A step that repeats its act
-    counts as often as the act is played."""
+    where it has none, or where it goes on in the next of `Segments` or after a lost life. A step
+    that repeats its act counts as often as the act is played."""
     spec = getattr(env, "spec", None) or getattr(env.unwrapped, "spec", None)
     taken, limits = 1, []
     while isinstance(env, gym.Wrapper):
         if isinstance(env, TimeLimit):
             limits.append(-(-env._max_episode_steps // taken))
-        elif isinstance(env, Segments):
+        elif isinstance(env, Segments | OneLife):
             return min(limits, default=None)
         taken *= _repeats(env)
         env = env.env

@@ -44,8 +44,8 @@ class Curve:
 
     places: list[float]
     errors: list[float]
-    bounds: tuple[float, float]
-    """The 95 % interval of the last error."""
+    bounds: tuple[float, float] | None
+    """The 95 % interval of the last error; None where it is not drawn."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def draw_comparison(groups: Sequence[Group], path: str | Path) -> None:
     figure = new_figure(2.5 * size[1] + 2.2, 1.75 * size[0] + 0.3)
     axes = figure.subplots(*size, squeeze=False, sharex="col", sharey=True)
     curves = [curve for _, cells in measured for cell in cells for _, _, curve in cell]
-    errors = [error for curve in curves for error in (*curve.errors, *curve.bounds)]
+    errors = [error for curve in curves for error in (*curve.errors, *(curve.bounds or ()))]
     for number, (column, cells) in enumerate(measured):
         for panel, cell in zip(axes[:, number], cells, strict=True):
             _draw_panel(panel, cell)
@@ -106,8 +106,9 @@ def _lines(row: Sequence[Group], column: Column) -> list[tuple[str, LineStyle, C
 def _draw_panel(panel: Axes, lines: Sequence[tuple[str, LineStyle, Curve]]) -> None:
     for _, style, curve in lines:
         panel.plot(curve.places, curve.errors, **style.line())
-        low, high = curve.bounds
-        panel.vlines(curve.places[-1], low, high, color=style.colour, linewidth=3.0, alpha=0.35)
+        if curve.bounds is not None:
+            low, high = curve.bounds
+            panel.vlines(curve.places[-1], low, high, color=style.colour, linewidth=3.0, alpha=0.35)
 
 
 def _add_names(panel: Axes, row: Sequence[Group]) -> None:
@@ -134,15 +135,16 @@ def _against_training(group: Group) -> Curve | None:
     points = [point for point in curve_of(group) if point.core_seconds > 0]
     if not points:
         return None
-    errors = [point.error for point in points]
-    last = points[-1]
-    return _curve([point.core_seconds for point in points], errors, (last.low, last.high))
+    # The interval of a few validation scenes would hide those of the tests beside it.
+    return _curve([point.core_seconds for point in points], [point.error for point in points], None)
 
 
-def _curve(places: list[float], errors: Iterable[float], interval: tuple[float, float]) -> Curve:
+def _curve(
+    places: list[float], errors: Iterable[float], interval: tuple[float, float] | None
+) -> Curve:
     """Errors as a logarithmic axis can show them."""
-    low, high = (max(bound, LEAST_ERROR) for bound in interval)
-    return Curve(places, [max(error, LEAST_ERROR) for error in errors], (low, high))
+    bounds = None if interval is None else (max(interval[0], LEAST_ERROR), interval[1])
+    return Curve(places, [max(error, LEAST_ERROR) for error in errors], bounds)
 
 
 COLUMNS = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from glimpse_envs.evaluation.statistics import wilson_interval
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLUMNS = 3
+NAME_WIDTH = 64
+"""Characters of a line of a name beside a bar."""
 
 
 def draw_success(tasks: Sequence[Task], path: str | Path) -> None:
@@ -48,20 +51,23 @@ def draw_solved(tasks: Sequence[Task], path: str | Path) -> None:
     """Draw bars, the share of seeds that solved each of `tasks` (some), with its Wilson interval
     where there are several seeds; a bar that is not filled reads every cell."""
     rows = [(task, group) for task in tasks for group in task.groups]
-    figure = new_figure(9.0, 0.28 * (len(rows) + len(tasks)) + 1.0)
+    labels = [fill(_name(group), NAME_WIDTH) for _, group in rows]
+    heights = [0.4 + 0.6 * (1 + label.count("\n")) for label in labels]
+    figure = new_figure(9.0, 0.28 * (sum(heights) + len(tasks)) + 1.0)
     panel = figure.subplots()
-    places, names, last = [], [], None
+    places: list[float] = []
+    last = None
     place = 0.0
-    for task, group in rows:
+    for (task, group), height in zip(rows, heights, strict=True):
         if task is not last:
             place += 0.8
             panel.text(1.0, place - 0.1, _title(task), fontweight="bold", va="bottom")
-            place, last = place + 0.4, task
-        _draw_bar(panel, place, group)
-        places.append(place)
-        names.append(_name(group))
-        place += 1.0
-    panel.set_yticks(places, names, fontsize=8)
+            place, last = place - 0.1, task
+        middle = place + height / 2
+        _draw_bar(panel, middle, group)
+        places.append(middle)
+        place += height
+    panel.set_yticks(places, labels, fontsize=8)
     panel.set_ylim(place, 0)
     panel.set_xlim(0, 112)
     panel.set_xticks(range(0, 101, 20))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from report.figures.style import (
     save_figure,
     scale_logarithmically,
 )
-from report.scaling import Milliseconds, Scaling, ScalingPoint
+from report.scaling import IN_WORDS, Milliseconds, Scaling, ScalingPoint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,10 +71,13 @@ def draw_scaling(scaling: Scaling, path: str | Path) -> None:
 
 
 def draw_scaling_in_short(scaling: Scaling, path: str | Path) -> None:
-    """Draw the error and the milliseconds of inference, all together, against the scene's side."""
+    """Draw the error and the milliseconds of inference, all together, against the scene's side;
+    models are named in words."""
     figure = new_figure(11.0, 3.4)
     by_side, cost = figure.subplots(1, 2)
-    styles = {model: style_named(model) for model in scaling.models}
+    styles = {IN_WORDS[point.key]: style_named(point.model) for point in scaling.points}
+    renamed = (replace(point, model=IN_WORDS[point.key]) for point in scaling.points)
+    scaling = replace(scaling, points=tuple(renamed))
     _draw_error_by_side(by_side, scaling, styles)
     by_side.set_title(f"Error after {scaling.minutes:g} core-minutes of training", loc="left")
     lines = {

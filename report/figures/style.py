@@ -158,8 +158,8 @@ def label_ends(panel: Axes, labels: Sequence[EndLabel], size: float = 7.5) -> No
         label = labels[index]
         panel.annotate(
             texts[index], (label.x, label.y), (1.06, place), textcoords="axes fraction",
-            color=label.colour, fontsize=size, va="center", annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": label.colour, "linewidth": 0.6, "alpha": 0.6,
+            color=INK, fontsize=size, va="center", annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": label.colour, "linewidth": 1.0, "alpha": 0.9,
                         "shrinkA": 0.0, "shrinkB": 2.0, "relpos": (0.0, 0.5)},
         )  # fmt: skip
 

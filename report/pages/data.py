@@ -111,11 +111,11 @@ def _readers() -> str:
 
 def _files() -> str:
     rows = (
-        (f"`{file.folder}/{file.name}`", f"`{file.checksum}`", f"[{host}]({file.url})")
+        (f"`{file.folder}/{file.name}`", f"[{host}]({file.url})", f"`{file.checksum}`")
         for _, file in _published()
         for host in [file.url.split("/")[2]]
     )
-    return table(("file", "checksum", "published at"), rows)
+    return table(("file", "published at", "checksum"), rows)
 
 
 def _published() -> Iterator[tuple[str, PublishedFile]]:

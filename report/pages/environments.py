@@ -37,6 +37,7 @@ from report.pages.families import (
     family,
 )
 from report.pages.spaces import space_table
+from report.references.links import linked
 from report.trained_runs import TrainedRun, trained_runs
 
 LANDING = "docs/index.md"
@@ -129,7 +130,7 @@ def _page(environment: Environment, run: TrainedRun | None) -> str:
                     optional=environment.is_optional,
                 )
             ]
-        blocks += [text]
+        blocks += [linked(text) if heading == "References" else text]
     return "\n\n".join(blocks) + "\n"
 
 

@@ -129,6 +129,13 @@ def _is_none(slope: Slope) -> bool:
     return growth(slope) == NONE
 
 
+def _answer(slope: Slope) -> str:
+    """Whether growth is linear."""
+    if _is_linear(slope):
+        return "yes"
+    return "unknown" if growth(slope) == UNCERTAIN else "no"
+
+
 def verdict(record: VarianceRecord) -> str:
     """Whether growth is linear, and what holds instead."""
     widths = {
@@ -137,16 +144,19 @@ def verdict(record: VarianceRecord) -> str:
     }
     linear = [_is_linear(slope) for slope in widths.values()]
     sampled = known(record.slope("units", "sampled", "learned", "variance"))
-    holds = ["sampled units"] if _is_linear(sampled) else []
-    holds += [f"{sum(linear)} of {len(linear)} policies"] if any(linear) else []
-    open_for = ["sampled units"] if growth(sampled) == UNCERTAIN else []
-    unknown = sum(growth(slope) == UNCERTAIN for slope in widths.values())
-    open_for += [f"{unknown} of {len(linear)} policies"] if unknown else []
-    verdict = "Yes" if all(linear) else f"For {listed(holds)} alone" if holds else "No"
-    if open_for:
-        known_part = "" if verdict == "No" else f"{verdict}; "
-        verdict = f"{known_part}for {listed(open_for)} it {UNCERTAIN}"
-        verdict = verdict[0].upper() + verdict[1:]
+    answers: dict[str, list[str]] = {_answer(slope): [] for slope in (sampled, *widths.values())}
+    answers[_answer(sampled)].append("sampled units")
+    for answer, named in answers.items():
+        policies = sum(_answer(slope) == answer for slope in widths.values())
+        named += [f"{policies} of {len(widths)} policies"] if policies else []
+    if all(linear):
+        verdict = "Yes"
+    elif len(answers) == 1:
+        verdict = next(iter(answers))
+    else:
+        parts = [f"{a} for {listed(answers[a])}" for a in ("yes", "no", "unknown") if a in answers]
+        verdict = "; ".join(parts)
+    verdict = verdict[0].upper() + verdict[1:]
     return "\n".join(
         [
             "Does the variance grow linearly with the number of hidden units? "

@@ -25,18 +25,17 @@ _HEADING = "## In short"
 _FURTHER = f"then those with {CLAIM_SEEDS} or more seeds. All models and their costs stand below."
 _CHOICE = (
     "The mean return stands where it is not the share of success, and may order models otherwise. "
-    "The model of each kind that did best on validation scenes (of old runs without validation, on "
-    "test scenes). Those with the environment's own budget, reward, glimpse size and scales, and "
-    "without a coarse view of the whole, are preferred, then those given at least the time of the "
-    f"agent, {_FURTHER}"
+    "Shown is the model of each kind that did best on validation scenes (of old runs without "
+    "validation, on test scenes). Those with the environment's own budget, reward, glimpse size "
+    "and scales, and without a coarse view of the whole, are preferred, then those given at least "
+    f"the time of the agent, {_FURTHER}"
 )
 _MEMORY_CHOICE = (
-    "The mean return stands where it is not the share of success, and may order models otherwise. "
-    "The model of each kind with the greatest share of seeds that solved the task; where shares "
-    "are equal, the one that did best on validation sequences (of old runs without validation, on "
-    "test sequences), then the one that was trained for the least time. Those with the "
-    "environment's own budget and reward are preferred, then those given at least the time of the "
-    f"agent, {_FURTHER} Others may do better on sequences longer than those of training."
+    "Shown is the model of each kind with the greatest share of seeds that solved the task; where "
+    "shares are equal, the one that did best on validation sequences (of old runs without "
+    "validation, on test sequences), then the one that was trained for the least time. Those with "
+    "the environment's own budget and reward are preferred, then those given at least the time of "
+    f"the agent, {_FURTHER} Others may do better on sequences longer than those of training."
 )
 _LENGTHS = (
     "Lengths beyond the trained ones ask more of a key-value memory than of an agent: its keys are "
@@ -60,7 +59,7 @@ def scenes_in_short(tasks: Sequence[Task]) -> list[str]:
 def memory_in_short(tasks: Sequence[Task]) -> list[str]:
     """Seeds that solved the task, success at the trained length and at twice it, and the time that
     was used of that given: agents that see one cell a step, beside memories that see every cell."""
-    each = ("solved", "success % at 1x", "at 2x", "core-minutes")
+    each = ("solved", "success % at 1x", "at 2x", "core-minutes, of those given")
     heads = ("task", "sees one cell a step", *each, "sees every cell", *each)
     blocks = [_HEADING, _table(tasks, heads, _by_solved, _solved_cells), _MEMORY_CHOICE, _LENGTHS]
     in_view = [

@@ -33,10 +33,11 @@ _HEAD = f"""# Leaderboard
 
 <!-- Drawn by `python -m report` from results/leaderboard; do not edit. -->
 
-How well does one learner do on many tasks, without tuning for each? Every learner is trained on
-every task for ten minutes of one core, or, on tapes and tables, until 99 % of the validation
-episodes succeed. It has the settings of the family's preset, and none of its own for a task
-({TRAIN}). The presets were chosen on the validation splits of some of
+How well does one learner do on many tasks, without tuning for each? Every learner is to be
+trained on every task for ten minutes of one core, or, on tapes and tables, until 99 % of the
+validation episodes succeed; not all are yet. It has the settings of the family's preset, and none
+of its own for a task ({TRAIN}), so that a task may fail here which settings of its own
+[solve](memory.md). The presets were chosen on the validation splits of some of
 these tasks, that of pictures on ClutteredMNIST. The preset of tapes answers from the present
 glimpse alone, so that it cannot learn to add or to sort.
 

@@ -20,6 +20,7 @@ from report.pages.memory_cost import FIGURE as COST_FIGURE
 from report.pages.memory_cost import PAGE as COST_PAGE
 from report.pages.memory_cost import READ_COST_FILE
 from report.pages.records import POINTER
+from report.references.links import linked
 from report.references.memory import (
     FACTS,
     MEMORY_REFERENCES,
@@ -193,7 +194,7 @@ def _cells(group: Group) -> dict[str, str]:
 
 def _reference_row(reference: MemoryReference, heads: Sequence[str]) -> list[str]:
     cells = {
-        "model": f"*{reference.source}, {reference.model}* (reported)",
+        "model": f"*{linked(reference.source)}, {reference.model}* (reported)",
         "sees": reference.sees,
         "solved": reference.solved,
         "episodes to solve": reference.episodes,

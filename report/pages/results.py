@@ -24,6 +24,7 @@ from report.page import Places, Published, in_docs, page_of
 from report.pages.readme_rows import MAIN_ID, readme_rows
 from report.pages.records import POINTER
 from report.pages.settings import differences_from_ram
+from report.references.links import linked
 from report.references.pictures import REFERENCES, Reference
 from report.runs import read_runs, record_links
 
@@ -216,7 +217,7 @@ def _footnotes(groups: Sequence[Group]) -> list[str]:
         notes.append("† from memory, not checked against the paper; no claim is made against it.")
     if groups:
         notes += [hardware_of(groups), POINTER.format("records.md")]
-    notes += ["## Sources", bullets(_sources())]
+    notes += ["## Sources", bullets(map(linked, _sources()))]
     differences = [*differences_of(groups, _place), *controls_of(groups)]
     if differences:
         notes += [f"## {DIFFERENCES}", bullets(differences)]

@@ -15,6 +15,7 @@ from report.page import Places, Published, page_of
 from report.pages.in_short import scenes_in_short
 from report.pages.records import POINTER
 from report.pages.results import VERDICTS, against, differences_of
+from report.references.links import linked
 from report.references.pictures import Reference
 from report.references.scenes import SCENE_REFERENCES
 from report.runs import read_runs, record_links
@@ -213,4 +214,4 @@ def _report(reference: Reference) -> str:
 
 def _source(reference: Reference) -> str:
     scenes = environment(reference.env_id, reference.setting)
-    return f"{reference.source}: {scenes}, {reference.model.name}"
+    return f"{linked(reference.source)}: {scenes}, {reference.model.name}"

@@ -98,13 +98,14 @@ def _numbered(names: Sequence[str]) -> list[str]:
 
 
 def _range(leaf: spaces.Space) -> str:
-    """The least and the greatest value that any element of the space can have."""
+    """The least and the greatest value of an element; of parts that differ, of each."""
     if isinstance(leaf, spaces.Box):
         return f"{leaf.low.min():g} to {leaf.high.max():g}"
     if isinstance(leaf, spaces.Discrete):
         return f"{leaf.start} to {leaf.start + leaf.n - 1}"
     if isinstance(leaf, spaces.MultiDiscrete):
-        return f"{leaf.start.min()} to {(leaf.start + leaf.nvec - 1).max()}"
+        ends = zip(leaf.start.ravel(), leaf.nvec.ravel(), strict=True)
+        return ", ".join(dict.fromkeys(f"{start} to {start + n - 1}" for start, n in ends))
     if isinstance(leaf, spaces.MultiBinary):
         return "0 to 1"
     raise LookupError(f"what is the range of {leaf}? Say so in report/pages/spaces.py, in _range")

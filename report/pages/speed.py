@@ -202,10 +202,10 @@ def _training(record: dict[str, Any]) -> list[str]:
         for s in record["speeds"]
     ]
     return [
-        f"## Training\n\nREINFORCE on `{record['env_id']}`, one thread ({record['hardware']}, "
-        f"revision {short_revision(record['revision'])}). *GFLOP/s* counts the model's "
-        "arithmetic over the whole time of training, environment included; *peak* is that of a "
-        "large matrix product in the same precision, timed in turns with the training.",
+        f"## Training\n\nREINFORCE with its default settings on `{record['env_id']}`, one thread "
+        f"({record['hardware']}, revision {short_revision(record['revision'])}). *GFLOP/s* counts "
+        "the model's arithmetic over the whole time of training, environment included; *peak* is "
+        "that of a large matrix product in the same precision, timed in turns with the training.",
         table(
             ("core", "precision", "episodes/s", "GFLOP/s", "peak GFLOP/s", "share of peak"), lines
         ),
@@ -226,9 +226,10 @@ def _models(record: dict[str, Any]) -> list[str]:
         for s in record["speeds"]
     ]
     return [
-        f"### Each model\n\nOne thread, {record['precision']} ({record['hardware']}, revision "
-        f"{short_revision(record['revision'])}), by the core's time. *Mflop*: matrix "
-        "products and convolutions of an update (forward, backward, optimizer), per scene. *Share "
+        f"### Each model\n\nWith the settings of its preset, one thread, {record['precision']} "
+        f"({record['hardware']}, revision {short_revision(record['revision'])}), by the core's "
+        "time. *Mflop*: matrix products and convolutions of an update (forward, backward, "
+        "optimizer), per scene. *Share "
         f"of peak*: of a large matrix product's {peak:,.0f} GFLOP/s. Tables compare these models "
         "at equal core-minutes. Small products, element-wise work and the dealing of scenes lower "
         "a share.",

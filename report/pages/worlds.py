@@ -27,6 +27,7 @@ from report.how_made import meanings_blocks
 from report.markdown import UNKNOWN, bullets, count, digits, listed, table
 from report.page import Places, Published, page_of
 from report.pages.records import POINTER
+from report.references.links import linked
 from report.references.worlds import FACTS, NO_CLAIM, WORLD_REFERENCES
 from report.runs import read_runs, record_links
 
@@ -77,7 +78,7 @@ _BEGAN_ANEW = (
     "*Older*: in training, but not in the tests, which play whole games, the gaze began anew "
     "wherever a segment of a game was cut, and all frames of the stack were seen from there; since "
     "then both go on. A static gaze was not changed by that, so these rows do not show what a gaze "
-    "that moves is worth, and are compared with none."
+    "that moves is worth: no row marked *older* is compared with another."
 )
 
 Cells = Callable[[Group], dict[str, str]]
@@ -120,7 +121,7 @@ def worlds_page(groups: Sequence[Group], places: Places, blind: BlindLevels) -> 
     blocks += ["### Search", *_section(searched, _searched, places)]
     cells = partial(_grid, blind=blind)
     blocks += ["### MiniGrid", *_section(grids, cells, places, ("world", "bonus"), blind)]
-    blocks += ["## What others report", NO_CLAIM, bullets(FACTS)]
+    blocks += ["## What others report", NO_CLAIM, bullets(map(linked, FACTS))]
     return page_of(blocks)
 
 
@@ -296,4 +297,4 @@ def bonus_of(record: Record) -> str:
 
 def _references() -> str:
     heads = ("reported by", "score", "trained on")
-    return table(heads, [(r.source, r.score, r.trained) for r in WORLD_REFERENCES])
+    return table(heads, [(linked(r.source), r.score, r.trained) for r in WORLD_REFERENCES])

@@ -307,11 +307,14 @@ def test_the_verdict_follows_the_exponents() -> None:
     record = VarianceRecord.read(Places().benchmarks / FILE_NAME)
     assert "**Yes.**" in verdict(with_slopes(record, "width", 1.0))
     flat = with_slopes(record, "width", 0.0)
-    assert "**For sampled units alone.**" in verdict(with_slopes(flat, "units", 1.0))
+    assert "**Yes for sampled units; no for 4 of 4 policies.**" in verdict(
+        with_slopes(flat, "units", 1.0)
+    )
     assert "**No.**" in verdict(with_slopes(flat, "units", 0.0))
     assert "**No.**" in verdict(with_slopes(with_slopes(record, "width", 0.0), "units", 0.0))
     # As recorded, the interval of one policy holds 0.5 and 1.5.
-    assert "alone; for 1 of 4 policies it is not known well enough.**" in verdict(record)
+    told = "**Yes for sampled units; no for 3 of 4 policies; unknown for 1 of 4 policies.**"
+    assert told in verdict(record)
     assert "No one law" in verdict(with_slopes(record, "looks", 0.0))
     assert "faster than linearly (1.50 [1.50, 1.50])" in make_page(
         with_slopes(record, "looks", 1.5)

@@ -146,3 +146,11 @@ def test_what_would_part_copies_is_refused() -> None:
     with pytest.raises(ValueError, match=r"seed.*all copies"):
         envs.reset(seed=[1, 2, 3, 3])
     assert_same(envs.state_dict(), before)
+
+
+def test_nobody_waits_after_a_reset() -> None:
+    envs = make_vector(CLUTTERED, 4, copies=2, stop=True)
+    assert envs.reset(seed=0)[1]["waiting"].tolist() == [False] * 4
+    assert stop(envs, [0])[4]["waiting"].tolist() == [False] * 4
+    assert stop(envs, [])[4]["waiting"].tolist() == [True, False, False, False]
+    assert "waiting" not in make_vector(CLUTTERED, 2).reset(seed=0)[1]

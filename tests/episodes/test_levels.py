@@ -145,6 +145,14 @@ def test_the_present_level_grows_when_enough_of_it_is_solved(kind: type[Curricul
     assert levels.present == 3, "it is the greatest"
 
 
+def test_a_share_that_is_met_exactly_is_met() -> None:
+    levels = ThresholdLevels(1, 5, solve_share=0.55, episodes=100)
+    record(levels, 1, solved=54, failed=46)
+    assert levels.present == 1
+    record(levels, 1, solved=55, failed=45)
+    assert levels.present == 2, "0.55 * 100 is above 55 in floating point"
+
+
 def test_only_the_present_level_counts() -> None:
     levels = ThresholdLevels(1, 5, solve_share=1.0, episodes=4)
     for other in (2, 3, 5):

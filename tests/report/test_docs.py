@@ -164,7 +164,7 @@ def test_ranges_are_those_of_the_leaves() -> None:
         (),
         "",
     )
-    assert "| `(2,)` | 0 to 3 | the tile" in text
+    assert "| `(2,)` | 0 to 2, 0 to 3 | the tile" in text
     assert "| `()` | 2 to 6 | the answer |" in text
 
 

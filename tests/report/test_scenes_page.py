@@ -8,6 +8,7 @@ from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.records import write_record
 from report.page import Places
 from report.pages.scenes import FOLDER, HEADER, PAGE, SLOWER_CODE, publish
+from report.references.links import linked
 from report.references.scenes import SCENE_REFERENCES, SELECTION
 from tests.support.records import FULL_STRONG, REINFORCE, a_record
 
@@ -31,7 +32,7 @@ def test_without_records_it_says_what_to_run_and_what_others_report(tmp_path: Pa
     assert "DigitPair-v0 (context), learned glimpses, 4 glimpses: paper 5.00 %" in page
     assert "DigitSum-v0, full view strong, the whole scene: paper 3.20 %" in page
     assert "(fixed, noise under), patch selection, the whole scene: best public 0.90 %" in page
-    assert all(reference.source in page for reference in SCENE_REFERENCES)
+    assert all(linked(reference.source) in page for reference in SCENE_REFERENCES)
 
 
 def test_errors_stand_beside_costs_and_published_errors(tmp_path: Path) -> None:

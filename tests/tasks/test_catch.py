@@ -131,3 +131,14 @@ def test_chance_that_every_episode_has_is_checked_up_to_rounding() -> None:
     kwargs = dict(scene_size=3, paddle=3, glimpse_size=1, scales=1, glimpse_cost=0.02)
     (check_chance,) = (check for check in CHECKS if check.__name__ == "check_chance")
     check_chance(CATCH, kwargs)
+
+
+@pytest.mark.parametrize("view", ["glimpse", "full"])
+def test_the_fallen_ball_is_seen_and_so_ends_the_episode(view: str) -> None:
+    envs = make_vector(CATCH, 3, view=view, autoreset_mode="Disabled")
+    envs.reset(seed=0)
+    envs.action_space.seed(0)
+    for step in range(SIZE):
+        _, _, terminated, truncated, _ = envs.step(envs.action_space.sample())
+        assert terminated.tolist() == [step == SIZE - 1] * 3
+        assert not truncated.any()

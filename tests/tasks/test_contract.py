@@ -16,7 +16,9 @@ from glimpse_envs.episodes.description import describe, task_of
 from glimpse_envs.suite import register
 from glimpse_envs.task import Arrays, Component, Rows, Task
 from glimpse_envs.testing import CHECKS, check_task
+from glimpse_envs.testing.contract import check_splits
 from glimpse_envs.testing.returns import check_oracle
+from tests.support.episodes import make_vector
 from tests.support.refusals import refused
 from tests.support.tasks import ODD_CELL, ROWS
 from tests.support.tasks.falling_ball import FallingBall
@@ -249,3 +251,16 @@ def test_a_reward_that_is_a_whole_number_is_described_as_one(
     env = gym.make("Tiny/TwoAnswers-v0")
     monkeypatch.setattr(task(env), "answer_reward", 2)
     assert describe(env).answer_reward == 2.0
+
+
+@pytest.mark.parametrize("kwargs", [{"length": 1}, {"repeats": 2, "min_length": 4, "length": 4}])
+def test_scenes_that_begin_alike_may_differ_later(kwargs: dict[str, int]) -> None:
+    check_splits("Glimpse/RepeatCopy-v0", kwargs)
+
+
+@pytest.mark.parametrize("env_id", ROWS)
+def test_the_scene_is_told_of_any_task(env_id: str) -> None:
+    envs = make_vector(env_id, 3, split="test")
+    found = envs.reset(seed=0, options={"scene": np.array([4, 0, 2])})[1]["scene"]
+    assert found.tolist() == [4, 0, 2]
+    assert "scene" not in make_vector(env_id, 3).reset(seed=0)[1]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -9,6 +10,7 @@ from glimpse_envs import sources
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.sources import from_arrays
+from glimpse_envs.suite import SUITE, register
 from glimpse_envs.tasks.pictures.search import Search
 from glimpse_envs.testing import Actions, check_task, first_returns
 from glimpse_envs.vision.scenes.places import room_for, side_for
@@ -289,3 +291,14 @@ def test_a_class_without_images_is_named() -> None:
     envs = make_vector(SEARCH, 1, source="no_third", scene_size=60, images=2)
     with pytest.raises(sources.SourceError, match="no image of the class 'c'"):
         envs.reset(seed=0)
+
+
+def test_the_full_view_leaves_out_what_the_id_gives_of_glimpses() -> None:
+    row, env_id = SUITE["Glimpse/SearchGlyphs-v0"], "Tests/SearchByMoves-v0"
+    register(env_id, task=row.task, **row.kwargs, look="relative", glimpse_cost=0.1)
+    try:
+        kwargs = full_view(env_id, SMALL)
+        assert kwargs == {**SMALL, "view": "full", "look": "continuous", "glimpse_cost": 0.0}
+        make_single(env_id, **kwargs).reset(seed=0)
+    finally:
+        del gym.registry[env_id]

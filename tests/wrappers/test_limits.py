@@ -10,6 +10,9 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import TimeLimit
 
 from glimpse_envs.wrappers import GlimpseVectorWrapper, GlimpseWrapper, Segments
+from glimpse_envs.wrappers.one_life import OneLife
+from glimpse_envs.wrappers.time_limits import max_steps_of
+from tests.support.lives import Lives
 from tests.support.pixel_world import PixelWorld
 
 STEPS = 3
@@ -74,3 +77,9 @@ def test_so_it_does_in_batches(
             envs.reset()
         elif mode is AutoresetMode.NEXT_STEP:
             assert not np.any(step()[2:4])  # which resets
+
+
+def test_the_limit_of_a_game_does_not_end_each_life() -> None:
+    assert max_steps_of(TimeLimit(Lives(steps=9), 10)) == 10
+    assert max_steps_of(OneLife(TimeLimit(Lives(steps=9), 10))) is None
+    assert max_steps_of(TimeLimit(OneLife(TimeLimit(Lives(steps=9), 10)), 4)) == 4

@@ -80,8 +80,8 @@ class DescribeScene(PictureTask):
     ## Episode End
 
     The first glimpse is given by `reset`, at a uniformly random location, and counts towards the
-    budget of 12. An episode ends with the word ".", or with the 12th word. A spent budget
-    terminates the episode, because the agent can see it. Episodes are never truncated.
+    budget of 12. An episode ends with the word ".", or with the 12th word. With that no
+    word is left to say, so the episode terminates. Episodes are never truncated.
 
     ## Information
 

@@ -188,7 +188,6 @@ class Table(Task):
         groups = num_envs // copies
         self.budgets = np.full(num_envs, self.budget)
         self._lengths = np.ones(groups, np.int64)
-        self._indices = np.full(groups, -1, np.int64)
         self._starts = np.zeros(groups, np.int64)
         self._right = np.zeros(groups, np.int64)  # index of the cell or pair with the right value
         self._targets = np.ones(groups, np.int64)
@@ -198,7 +197,6 @@ class Table(Task):
 
     def deal(self, groups: Rows, keys: Keys) -> None:
         self._lengths[groups] = keys.levels[groups]
-        self._indices[groups] = keys.indices[groups]
         self._draw(groups, keys)
         rows = rows_of(groups, self._copies)
         self.budgets[rows] = np.repeat(self._budgets_of(self._lengths[groups]), self._copies)
@@ -230,14 +228,8 @@ class Table(Task):
         return self._show(rows) | {"location": location, "remaining": remaining}
 
     def info(self, rows: Rows) -> Arrays:
-        groups = rows // self._copies
-        entries: Arrays = {
-            "length": self._lengths[groups],
-            "target_cell": self._target_cells(rows),
-        }
-        if self.num_scenes is not None:
-            entries["scene"] = self._indices[groups]
-        return entries
+        lengths = self._lengths[rows // self._copies]
+        return {"length": lengths, "target_cell": self._target_cells(rows)}
 
     def _target_cells(self, rows: Rows) -> Ints:
         """Return the addresses (m,) of the right values of `rows` (m,); -1 if in no cell."""

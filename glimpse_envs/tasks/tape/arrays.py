@@ -29,9 +29,9 @@ class Rules(NamedTuple):
     forward: bool
 
 
-TAPE = np.dtype([(name, np.int64) for name in ("length", "index", "filled", "visits", "count")])
-"""Numbers of a tape: its length, its number in a fixed split (-1 in "train"), the number of input
-cells that are not blank, of visits in a shortest solution and of symbols to put out."""
+TAPE = np.dtype([(name, np.int64) for name in ("length", "filled", "visits", "count")])
+"""Numbers of a tape: its length, the number of input cells that are not blank, of visits in a
+shortest solution and of symbols to put out."""
 
 MACHINE = np.dtype(
     [

@@ -75,7 +75,7 @@ def deal_tapes(
                 count += 1
         for i in range(count, max(count, fact["count"]) + 1):
             outputs[group, i], sources[group, i] = 0, -1
-        fact["length"], fact["index"], fact["filled"] = length, keys[3][group], filled
+        fact["length"], fact["filled"] = length, filled
         fact["visits"], fact["count"] = visits, count
         steps = shared_steps[length]
         if not steps:

@@ -315,13 +315,10 @@ class TapeMachine(Task):
 
     def info(self, rows: Rows) -> Arrays:
         groups = self._tapes.group_of[rows]
-        entries: Arrays = {
+        return {
             "length": self._tapes.facts["length"][groups],
             "target_cell": self._tapes.sources[groups, self._machines["done"][rows]],
         }
-        if self.num_scenes is not None:
-            entries["scene"] = self._tapes.facts["index"][groups]
-        return entries
 
     def keys_to_action(self) -> dict[tuple[int, ...], dict[str, Any]]:
         return tape_keys(self._layout, self._least_shown)

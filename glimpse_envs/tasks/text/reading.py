@@ -242,15 +242,13 @@ class ReadText(Task):
         self._copies, self._taken = copies, taken
         self.budgets = np.full(num_envs, self.budget)
         self._dealt: Passages | None = None
-        self._indices = np.full(num_envs // copies, -1, np.int64)
         self._heads = np.zeros(num_envs, np.int64)
         self._answers = np.zeros(num_envs, np.int64)  # 0: none yet
         self._path = np.zeros((num_envs, self.budget), np.int64)
 
     def deal(self, groups: Rows, keys: Keys) -> None:
-        self._indices[groups] = keys.indices[groups]
         if self._dealt is None:
-            self._dealt = self._text.allocate(len(self._indices))
+            self._dealt = self._text.allocate(len(self.budgets) // self._copies)
         self._text.deal(groups, keys, self._dealt)
         rows = rows_of(groups, self._copies)
         self.budgets[rows] = self._budgets_of(self._passages.counts[self._read_by(rows)])
@@ -295,13 +293,10 @@ class ReadText(Task):
 
     def info(self, rows: Rows) -> Arrays:
         texts = self._read_by(rows)
-        entries: Arrays = {
+        return {
             "length": self._passages.counts[texts],
             "target_statements": self._passages.facts[texts],
         }
-        if self.num_scenes is not None:
-            entries["scene"] = self._indices[rows // self._copies]
-        return entries
 
     def keys_to_action(self) -> dict[tuple[int, ...], dict[str, Any]]:
         looks = None if self._full else self._looks

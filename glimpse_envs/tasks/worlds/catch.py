@@ -216,6 +216,7 @@ class Catch(PictureTask):
             glimpse_cost=glimpse_cost,
             **looking,
         )
+        self.budget_is_seen = True  # also in the full view: the ball is in the bottom row
         act = Component(spaces.Discrete(3), names=("left", "stay", "right"))
         self.components = self.components_with(act=act)
 

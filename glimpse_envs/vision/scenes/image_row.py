@@ -155,7 +155,8 @@ def _place(scene: Bytes, image: Bytes, y: int, x: int, shrink: tuple[Shares, Sha
     """Put the area means of `image` (C, h, w) into `scene`, their top-left pixel at (y, x)."""
     down, across = shrink
     for c in range(image.shape[0]):
+        plane = image[c]
         for i in range(len(down[0])):
             for j in range(len(across[0])):
-                mean = area_mean(image[c], down, across, i, j)
+                mean = area_mean(plane, down, across, i, j)
                 scene[c, 1 + y + i, 1 + x + j] = np.uint8(mean + 0.5)
