@@ -103,6 +103,8 @@ def config_to_start_from(
         if name not in of:
             raise ValueError(f"--preset {given.preset} is for {', '.join(of)}, not for {name}")
         return of[name], f"--preset {given.preset}"
+    if name is None and given.resume and given.run is None:
+        raise ValueError("--resume needs the folder of the run: give --run")
     name = name or _algorithm_to_resume(module, algorithms, given)
     if name is None:
         wanted = given.resume and given.run is not None
@@ -176,7 +178,7 @@ def length_given(kind: type[Any], given: EarlyOptions) -> str | None:
         ValueError: minutes are given, too.
     """
     (length,) = BUDGETS & {field.name for field in fields(kind)} - {"minutes"}
-    if getattr(given, length) is None:
+    if getattr(given, length) in (None, "None"):
         return None
     if given.minutes not in (None, "None"):
         raise ValueError(f"--{length} and --minutes are both given: give one")

@@ -117,7 +117,6 @@ class SupervisedLearner(GradientLearner):
         return {
             **{f"loss/{name}": part.item() for name, part in parts.items()},
             "error": error,
-            "return": 1.0 - error,
             "glimpses": float(len(answers.logits)),
             "gradient_norm": norm,
         }

@@ -66,6 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             return
         kwargs = parse_pairs(given.arguments)
         out = given.out or Path(f"{_stem(given.name)}.png")
+        if out.suffix != ".png":
+            raise ValueError(f"--out {out}: a picture's name must end in .png")
         check_writable("--out" if given.out else "the picture", out)
         if is_known(given.name) and not _is_registered(given.name):
             if kwargs:

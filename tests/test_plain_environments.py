@@ -90,10 +90,10 @@ def test_words_among_observations_are_one_hot() -> None:
 
 
 def test_words_that_begin_elsewhere_are_as_gymnasium_flattens_them() -> None:
-    words = spaces.MultiDiscrete([[3, 4], [2, 5]], start=[[1, 0], [-2, 7]])
+    words = spaces.MultiDiscrete(np.array([[3, 4], [2, 5]]), start=np.array([[1, 0], [-2, 7]]))
     words.seed(0)
     rows = np.stack([words.sample() for _ in range(9)])
-    expected = np.stack([spaces.flatten(words, row) for row in rows])
+    expected = [spaces.flatten(words, row) for row in rows]
     found = FlatObservations(spaces.Dict(words=words))({"words": rows})
     np.testing.assert_array_equal(found, expected)
 
@@ -176,7 +176,7 @@ def test_plain_policies_are_scored_as_they_are(flat: bool | str) -> None:
         CENTRED, look="tiles", episodes=200,
     )  # fmt: skip
     assert score == always
-    with pytest.raises(ValueError, match="plain spaces, which evaluate makes itself"):
+    with pytest.raises(ValueError, match="plain spaces, which are made by themselves"):
         evaluate(PlainOracle(flat), "glimpse_envs.flat_ids:GlimpseDiscrete/Reverse-v0")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="flat: evaluate sets this itself"):
         evaluate(PlainOracle(flat), CENTRED, flat=True)  # type: ignore[arg-type]

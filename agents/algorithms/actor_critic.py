@@ -102,8 +102,8 @@ def episode_losses(
 
     `policy`: minus the clipped objective of a step's joint decision, summed over the steps where
     something that is learned by reward had an effect (see `Trajectory.effective`); `value`: half
-    the mean squared error; further the `answer_losses` and the `entropies` of looks, stops and
-    whether to answer. Means over the same steps as `policy`, without gradient: `clip_fraction`,
+    the mean squared error; further the `answer_losses` and the `entropies` of looks, acts, stops
+    and whether to answer. Means over the same steps as `policy`, without gradient: `clip_fraction`,
     where |ρ - 1| > ε, and `approx_kl`, ρ - 1 - log ρ, whose expectation is the divergence of the
     policy from the one that played.
     """

@@ -38,7 +38,7 @@ class Algorithm:
 
     def train(self, config: Any, folder: Path, **options: Any) -> Run:
         """Train it in the run's `folder`, with options of `agents.training.loop.train`."""
-        # An environment of others has no validation split.
+        # Worlds of others have no fixed scenes, and whole games take longer than a training.
         validate = validate_run if task_class_of(config.env_id) else None
         return train(self.make, config, folder, validate=validate, **options)
 

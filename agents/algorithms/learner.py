@@ -43,9 +43,9 @@ class AgentConfig(TrainingConfig):
     """Options of all learners of a `GlimpsePolicy`."""
 
     entropy_weight: float = 0.0
-    """Weight of the bonus for the entropy, in nats, of looks, stops and the choice whether to
-    answer. What is answered has no bonus. A look drawn from a Gaussian of fixed standard deviation
-    has the same entropy wherever it goes, which no bonus changes."""
+    """Weight of the bonus for the entropy, in nats, of looks, acts, stops and the choice
+    whether to answer. What is answered has no bonus. A look drawn from a Gaussian of fixed standard
+    deviation has the same entropy wherever it goes, which no bonus changes."""
     network: NetworkConfig = field(default_factory=NetworkConfig)
     """Sizes and kinds of the networks."""
 
@@ -154,8 +154,8 @@ class GradientLearner(ABC):
 
     @abstractmethod
     def learn(self, progress: float) -> dict[str, float]:
-        """Learn from one batch of episodes, by `descend`, and return the metrics, "return" and
-        "glimpses" among them, and "error" where the task has success; `progress` in [0, 1] drives
+        """Learn from one batch of episodes, by `descend`, and return the metrics, "glimpses" and
+        "return" among them, and "error" where the task has success; `progress` in [0, 1] drives
         the schedules."""
 
     def update(self, progress: float) -> dict[str, float]:
@@ -183,7 +183,7 @@ class GradientLearner(ABC):
         return {"level": float(levels.present)} if isinstance(levels, Curriculum) else {}
 
     def descend(self, total: Tensor, **parts: Tensor) -> float:
-        """Take one step down `total`, the sum of `parts`; return the gradient's norm.
+        """Take one step down `total`; return the gradient's norm. `parts` must be finite, too.
 
         Raises:
             FloatingPointError: a part or the gradient is not finite; the policy is unchanged.

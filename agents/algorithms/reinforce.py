@@ -62,8 +62,8 @@ def episode_losses(
     `policy`: minus the log-probabilities times their advantages, summed over the decisions that had
     an effect (an ignored look, an answer outside `target_mask` and a stop with a spent budget have
     none), without looks where a scanner chose them. `baseline`: half the mean squared error of the
-    learned one. Further the `answer_losses` and the `entropies` of looks, stops and whether to
-    answer. The argument `baseline` replaces the learned values in the advantages.
+    learned one. Further the `answer_losses` and the `entropies` of looks, acts, stops and whether
+    to answer. The argument `baseline` replaces the learned values in the advantages.
     """
     values, log_likelihood = trajectory.values, trajectory.log_likelihood()  # (T, B) each
     signal = learning_signal(trajectory, log_likelihood, config)

@@ -8,6 +8,8 @@ Departures: the model's network is like the policy's, not the paper's, and it le
 present batch, not from a replay buffer.
 """
 
+from dataclasses import replace
+
 import torch
 from gymnasium import spaces
 from torch import Tensor, nn
@@ -44,7 +46,8 @@ class Sensorimotor(SideModel):
                 "is one of several choices: leave it 0"
             )
         units = config.glimpse_units
-        self.seen = GlimpseNetwork(env.observation_space, config)
+        # It guesses from what is seen, without what the policy counts.
+        self.seen = GlimpseNetwork(env.observation_space, replace(config, count_glimpses=False))
         self.guess = nn.Sequential(
             nn.Linear(2 * units, units), nn.ReLU(), nn.Linear(units, int(act.space.n))
         )

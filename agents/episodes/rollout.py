@@ -1,6 +1,7 @@
 """Whole episodes: played, with or without the gradient, and replayed with the present policy."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -8,8 +9,8 @@ from gymnasium.vector import VectorEnv
 from torch import Tensor
 
 from agents.episodes.playing import Choose, Part, check_finite
-from agents.episodes.trajectory import Observation, Trajectory, of_rows
-from agents.policy.glimpse_policy import Decision, GlimpsePolicy
+from agents.episodes.trajectory import Observation, Trajectory
+from agents.policy.glimpse_policy import Decision, GlimpsePolicy, Grounds
 from agents.training.precision import autocast
 from glimpse_envs.task import Component
 
@@ -94,23 +95,28 @@ def replay_episodes(
         rows: which of them.
         precision: see `play_episodes`.
         encoded_at_once: number of glimpses, of several steps where rows are few; with 1 the policy
-            is called step by step, as in playing.
+            is called step by step, as in playing, and otherwise its heads read all steps together.
 
     Raises:
         FloatingPointError: a decision is not finite.
     """
     device = played.rewards.device
     rows = rows.to(device)
-    observations = [of_rows(observation, rows) for observation in played.observations]
+    part = played.of_rows(rows)
     state = policy.initial_state(len(rows))
-    decisions: list[Decision] = []
+    grounds: list[Grounds] = []
     with autocast(device, precision):
-        codes = encoded(policy.encode, observations, encoded_at_once)
-        for observation, seen in zip(observations, codes, strict=True):
-            decision, state = policy(observation, state, seen)
-            check_finite(decision, len(decisions))
-            decisions.append(decision)
-    return played.of_rows(rows, decisions)
+        codes = encoded(policy.encode, part.observations, encoded_at_once)
+        for observation, seen in zip(part.observations, codes, strict=True):
+            known, state = policy.remember(observation, state, seen)
+            grounds.append(known)
+        if encoded_at_once == 1:
+            decisions = [policy.decide(known) for known in grounds]
+        else:  # only the core needs one step after another
+            decisions = policy.decide(Grounds.joined(grounds)).chunk(len(grounds))
+    for step, decision in enumerate(decisions):
+        check_finite(decision, step)
+    return replace(part, decisions=decisions)
 
 
 def encoded(

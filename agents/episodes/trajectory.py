@@ -150,9 +150,9 @@ class Trajectory:
         """The steps after which something was seen, (T, B) bool."""
         return self.continuing | self.cuts
 
-    def of_rows(self, rows: Tensor, decisions: list[Decision]) -> "Trajectory":
-        """The episodes of `rows` (b,), with other `decisions`."""
-        changes: dict[str, Any] = {"decisions": decisions, "rows": [None] * len(decisions)}
+    def of_rows(self, rows: Tensor) -> "Trajectory":
+        """The episodes of `rows` (b,), without decisions."""
+        changes: dict[str, Any] = {"decisions": [], "rows": [None] * len(self.rows)}
         for name in _NAMED:
             changes[name] = [of_rows(step, rows) for step in getattr(self, name)]
         changes["last_observation"] = of_rows(self.last_observation, rows)
@@ -169,10 +169,10 @@ class Trajectory:
         `targets`."""
         if self.taught is None or self.targets is None:
             return torch.zeros_like(self.rewards)
-        steps = zip(self.decisions, self.targets, self.rows, strict=True)
-        return self._padded(
-            [d.heads[self.taught].log_likelihood(_of(t, rows)) for d, t, rows in steps]
-        )
+        heads = [decision.heads[self.taught] for decision in self.decisions]
+        right = [_of(target, rows) for target, rows in zip(self.targets, self.rows, strict=True)]
+        found = type(heads[0]).joined(heads).log_likelihood(torch.cat(right))
+        return self._padded(torch.split(found, [len(target) for target in right]))
 
     def effective(self, *, looks_learned: bool, taught: bool) -> dict[str, Tensor]:
         """Where each choice that is learned by reward had an effect: name -> (T, B) bool.
@@ -206,14 +206,12 @@ class Trajectory:
 
     def stack(self, name: str, quantity: str) -> Tensor:
         """Stack over time the `quantity` ("log_prob" or "entropy") of the choice `name`: (T, B)."""
-        columns = []
-        for decision, action, rows in zip(self.decisions, self.actions, self.rows, strict=True):
-            head, chosen = _choice(name, decision, action)
-            if quantity == "entropy":
-                columns.append(head.entropy())
-            else:
-                columns.append(head.log_prob(_of(chosen, rows)))
-        return self._padded(columns)
+        steps = zip(self.decisions, self.actions, self.rows, strict=True)
+        choices = [(_choice(name, decision, action), rows) for decision, action, rows in steps]
+        head = type(choices[0][0][0]).joined([head for (head, _), _ in choices])
+        taken = [_of(chosen, rows) for (_, chosen), rows in choices]
+        found = head.entropy() if quantity == "entropy" else head.log_prob(torch.cat(taken))
+        return self._padded(torch.split(found, [len(chosen) for chosen in taken]))
 
     def taken(self, name: str) -> Tensor:
         """The actions of the component `name` as the environment took them, (T, B, ...), 0 of rows
@@ -224,7 +222,7 @@ class Trajectory:
                 [d.heads[name].to_env(_of(action[name], rows)) for d, action, rows in steps]
             )
 
-    def _padded(self, columns: list[Tensor]) -> Tensor:
+    def _padded(self, columns: Sequence[Tensor]) -> Tensor:
         """T columns (b, ...), each of its step's rows, as (T, B, ...), 0 elsewhere."""
         whole = []
         for column, rows in zip(columns, self.rows, strict=True):

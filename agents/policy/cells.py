@@ -114,6 +114,9 @@ class Cells(Categorical):
         rows = [replace(part, offsets=part.offsets[:0], reaches=None) for part in parts]
         return replace(super().joined(rows), offsets=parts[0].offsets, reaches=parts[0].reaches)
 
+    def _is_of_rows(self, name: str) -> bool:
+        return super()._is_of_rows(name) and name not in ("offsets", "reaches")
+
     def outlook(self) -> Places:
         chances = as_floats(self.logits.softmax(dim=-1))
         places = (self.place[:, None] + self.moves).clamp(-1.0, 1.0)

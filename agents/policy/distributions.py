@@ -62,6 +62,19 @@ class Distribution(ABC):
             **{n: torch.cat(c) if isinstance(c[0], Tensor) else c[0] for n, c in columns.items()}
         )
 
+    def chunk(self, count: int) -> list[Self]:
+        """The distributions of `count` equal runs of rows, in their order."""
+        columns = {
+            name: value.chunk(count) if self._is_of_rows(name) else [value] * count
+            for name, value in vars(self).items()
+        }
+        runs = zip(*columns.values(), strict=True)
+        return [type(self)(**dict(zip(columns, run, strict=True))) for run in runs]
+
+    def _is_of_rows(self, name: str) -> bool:
+        """Whether the first axis of a field is that of the rows."""
+        return isinstance(getattr(self, name), Tensor)
+
     @abstractmethod
     def outlook(self) -> Gaussian | Probabilities:
         """The distribution as plain data."""

@@ -28,6 +28,9 @@ class DiagonalGaussian(Distribution):
     mean: Tensor
     std: Tensor
 
+    def _is_of_rows(self, name: str) -> bool:
+        return super()._is_of_rows(name) and not (name == "std" and self.std.ndim == 1)
+
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
         return super().joined([replace(part, std=part.std.expand_as(part.mean)) for part in parts])

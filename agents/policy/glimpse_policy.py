@@ -1,6 +1,6 @@
 """The policy of all agents: glimpse network, core and heads."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -48,6 +48,44 @@ class Decision:
 
     heads: dict[str, Distribution]
     value: Tensor
+
+    def chunk(self, count: int) -> "list[Decision]":
+        """The decisions of `count` equal runs of rows, in their order."""
+        heads = {name: head.chunk(count) for name, head in self.heads.items()}
+        return [
+            Decision({name: parts[k] for name, parts in heads.items()}, value)
+            for k, value in enumerate(self.value.chunk(count))
+        ]
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """What the policy decides on, for B rows.
+
+    Args:
+        output: (B, units) of the core, on which answers depend.
+        choosing: (B, units), on which all else depends.
+        observation: name -> (B, ...), with what is remembered of the context.
+        visits: (B, ...) with inhibition of return.
+    """
+
+    output: Tensor
+    choosing: Tensor
+    observation: dict[str, Tensor]
+    visits: Tensor | None
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Grounds]") -> Self:
+        """Those of the rows of all `parts`, one after another."""
+        output = torch.cat([part.output for part in parts])
+        apart = any(part.choosing is not part.output for part in parts)
+        visits = [part.visits for part in parts if part.visits is not None]
+        return cls(
+            output,
+            torch.cat([part.choosing for part in parts]) if apart else output,
+            {n: torch.cat([part.observation[n] for part in parts]) for n in parts[0].observation},
+            torch.cat(visits) if visits else None,
+        )
 
 
 class GlimpsePolicy(nn.Module, Policy):
@@ -156,6 +194,14 @@ class GlimpsePolicy(nn.Module, Policy):
     ) -> tuple[Decision, State]:
         """Decide on one observation, name -> (B, ...); `seen` is its code, if `encode` has computed
         it already."""
+        grounds, state = self.remember(observation, state, seen)
+        return self.decide(grounds), state
+
+    def remember(
+        self, observation: dict[str, Tensor], state: State, seen: Tensor | None = None
+    ) -> tuple[Grounds, State]:
+        """What to decide on after one observation, and the next state; arguments as in
+        `forward`."""
         seen = self.encode(observation) if seen is None else seen
         visits: Tensor | None = None
         remembered: State = ()
@@ -173,19 +219,22 @@ class GlimpsePolicy(nn.Module, Policy):
         elif self.has_context and isinstance(self.core, DRAMCore):
             state = self.core.with_context(state, observation["context"])
         state = self.core(seen, state)
-        output, apart = state[0], self.core.choosing(state)
+        output, choosing = state[0], self.core.choosing(state)
         if self.config.skip:
-            output, apart = (torch.cat([part, seen], dim=1) for part in (output, apart))
-        acting, apart = apart, apart.detach() if self.config.detach_heads else apart
+            output, choosing = (torch.cat([part, seen], dim=1) for part in (output, choosing))
+        return Grounds(output, choosing, observation, visits), (*state, *remembered)
+
+    def decide(self, grounds: Grounds) -> Decision:
+        """The decisions of all rows; no row depends on another."""
+        observation, visits = grounds.observation, grounds.visits
+        apart = grounds.choosing.detach() if self.config.detach_heads else grounds.choosing
         heads = {}
         for name, head in self.heads.items():
             # Where nothing is asked, only acts are left to train the core, as in RAM's Catch.
-            chosen = acting if name == ACT else apart
-            known = output if self.components[name].taught else chosen
+            chosen = grounds.choosing if name == ACT else apart
+            known = grounds.output if self.components[name].taught else chosen
             heads[name] = head(known, observation, self._added(name, known, observation, visits))
-        value = self.baseline(apart)[:, 0]
-        decision = Decision(heads, wide(value))
-        return decision, (*state, *remembered)
+        return Decision(heads, wide(self.baseline(apart)[:, 0]))
 
     def _added(
         self, name: str, known: Tensor, observation: dict[str, Tensor], visits: Tensor | None

@@ -164,7 +164,9 @@ def core_outputs(config: NetworkConfig) -> int:
 
 
 def check_without_recall(config: NetworkConfig) -> None:
-    """Raise a `ValueError` where a model that has no recall is asked for one."""
+    """Raise a `ValueError` where a model without recall or counts is asked for one."""
+    if config.count_glimpses:
+        raise ValueError("count_glimpses=True is for agents: leave it out")
     if config.recall_glimpses:
         raise ValueError(
             f"recall_glimpses={config.recall_glimpses} is for agents; this model reads what it "

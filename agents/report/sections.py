@@ -167,6 +167,7 @@ def _repeat(analysis: Analysis) -> str:
         (name, _text(value), "" if name not in defaults else f"by default {_text(defaults[name])}")
         for name, value in config.items()
         if name not in FREE and (name not in defaults or defaults[name] != value)
+        if name != "episodes" or config.get("minutes") is None  # else it has no effect
     ]
     parts = [heading("How to repeat it", 3), preformatted("\n".join(steps))]
     parts.append(note(f"Trained {whole.get('created', '')} with {versions or 'unknown versions'}."))

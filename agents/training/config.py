@@ -79,8 +79,8 @@ class TrainingConfig(RunConfig):
     """Number of episodes of each scene in a batch (M in the RAM literature), a divisor of the
     batch size."""
     optimizer: Kind = "adam"
-    """Optimizer: adam; or muon, which learns matrices between hidden layers by orthogonal steps,
-    and the rest by Adam."""
+    """Optimizer: adam; or muon, which learns matrices of at least 32 rows and columns by
+    orthogonal steps, and the rest by Adam."""
     learning_rate: float = 1e-3
     """Peak learning rate; it decays along a cosine to 0."""
     weight_decay: float = 0.0

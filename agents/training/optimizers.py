@@ -1,4 +1,4 @@
-"""Optimizers of all learners: Adam, or Muon for the matrices between hidden layers.
+"""Optimizers of all learners: Adam, or Muon for large matrices and Adam for the rest.
 
 Muon (Jordan et al. 2024, "Muon: an optimizer for hidden layers in neural networks") moves a matrix
 by its momentum made orthogonal, so that all directions in it learn alike. Its learning rate is
@@ -19,7 +19,7 @@ from agents.training.muon import muon_for
 Kind = Literal["adam", "muon"]
 
 LEAST_SIDE = 32
-"""Matrices with a shorter side, such as those of places and of answers, are left to Adam."""
+"""Matrices with a shorter side, such as those of places and of few answers, are left to Adam."""
 
 
 class Rates(Protocol):

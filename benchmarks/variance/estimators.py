@@ -114,7 +114,8 @@ def _squared_error(baseline: nn.Module, memory: Tensor, returns: Tensor) -> Tens
 def _memory(policy: GlimpsePolicy, played: Trajectory) -> Tensor:
     """The baseline's input at every step, (T, B, units)."""
     with torch.no_grad(), _recorded({"baseline": policy.baseline}) as calls:
-        replay_episodes(policy, played, torch.arange(played.rewards.shape[1]))
+        everyone = torch.arange(played.rewards.shape[1])
+        replay_episodes(policy, played, everyone, encoded_at_once=1)  # one call a step
     return torch.stack([read for read, _ in calls["baseline"]])
 
 

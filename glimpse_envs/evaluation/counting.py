@@ -55,8 +55,8 @@ def _total(available: int | None, split: str, episodes: int | None, at_most: boo
         return episodes
     if not at_most:
         raise ValueError(
-            f"episodes is {episodes}; the {split} split has {available}. In Python at_most=True "
-            "plays all of these."
+            f"episodes is {episodes}; the {split} split has {available}. Leave it out to play "
+            "all of these, or in Python give at_most=True."
         )
     return available
 

@@ -1,6 +1,6 @@
 """Films and contact sheets of a policy's scanpaths on scenes of a fixed split."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from copy import deepcopy
 from dataclasses import replace
@@ -19,6 +19,7 @@ from glimpse_envs.episodes.display import FRAME_HEIGHT, Display
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.actions import Actions, usual_actions
 from glimpse_envs.evaluation.dealing import deal_one
+from glimpse_envs.evaluation.fitting import check_id, check_spaces
 from glimpse_envs.evaluation.moments import moments
 from glimpse_envs.evaluation.policy import Observation, Policy, as_policy
 from glimpse_envs.evaluation.sampling import samples_of
@@ -68,11 +69,14 @@ def film_episodes(
 
     Raises:
         ValueError: `reveal` or `actions` is not one of these, `height` is out of its range, a scene
-            does not exist, or `split` is given.
-        TypeError: the policy chooses no actions, or an argument of the environment is not known.
+            does not exist, `split` is given, or the policy was made for other spaces.
+        TypeError: the policy chooses no actions, `scenes` are not several, or an argument of the
+            environment is not known.
     """
     policy, actions = as_policy(policy), actions or usual_actions(env_id)
     check_choice("actions", actions, get_args(Actions))
+    if not isinstance(scenes, Iterable):
+        raise TypeError(f"scenes are numbers of scenes, such as range(4); they are {scenes!r}")
     if "split" in env_kwargs:
         raise ValueError(
             f"split={env_kwargs['split']!r}: films are of the test split; leave it out"
@@ -83,7 +87,9 @@ def film_episodes(
         return films, [film[-1] for film in films]
     if policy.view == "full":
         env_kwargs.setdefault("view", "full")
+    check_id(env_id)
     with closing(gym.make(env_id, split="test", **env_kwargs)) as env:
+        check_spaces(policy, env, env_id)
         filmed = [
             _film_scene(policy, env, scene, seed, reveal, height, actions) for scene in scenes
         ]

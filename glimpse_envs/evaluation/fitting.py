@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import gymnasium as gym
 from gymnasium import spaces
 from gymnasium.vector import VectorEnv
 
 from glimpse_envs.core.misfits import difference_of
 from glimpse_envs.core.spaces import ordered
 from glimpse_envs.episodes.description import Description, describe
+from glimpse_envs.episodes.lookup import spec_of
 from glimpse_envs.evaluation.observing import form_for
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.flat import FlatActions
 
 
-def check_spaces(policy: Policy, env: VectorEnv, env_id: str) -> None:
+def check_id(env_id: str) -> None:
+    """Raise a `ValueError` for an id with plain spaces: policies are given the task's own
+    observations."""
+    made = spec_of(env_id).kwargs
+    if made.get("flat") or made.get("flat_observation"):
+        raise ValueError(
+            f"{env_id} has plain spaces, which are made by themselves where a policy needs them: "
+            "give the id that it is made from, and its other arguments, such as history=True"
+        )
+
+
+def check_spaces(policy: Policy, env: gym.Env | VectorEnv, env_id: str) -> None:
     """Raise a ValueError unless the spaces that a policy declares, as models of Stable-Baselines3
     do, agree in parts, shapes and choices with the environment's (plain or flat if theirs are)."""
     seen, acts = policy.observation_space, policy.action_space
@@ -27,7 +40,7 @@ def check_spaces(policy: Policy, env: VectorEnv, env_id: str) -> None:
     if difference is not None:
         raise ValueError(
             f"the policy was trained on other spaces than {env_id} has with these arguments: "
-            f"{difference} here. Give evaluate the arguments that the model was trained with"
+            f"{difference} here. Give the arguments that the model was trained with"
         )
 
 

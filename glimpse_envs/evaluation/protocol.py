@@ -8,7 +8,7 @@ depends on the seed alone, so that policies are compared on the very same ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing
+from contextlib import closing, nullcontext
 from importlib.util import find_spec
 from typing import Any
 
@@ -23,15 +23,16 @@ from glimpse_envs.core.arguments import (
 )
 from glimpse_envs.env import OF_EVERY_TASK
 from glimpse_envs.episodes.description import describe
-from glimpse_envs.episodes.lookup import arguments_of, spec_of
+from glimpse_envs.episodes.lookup import arguments_of
 from glimpse_envs.evaluation.acting import as_act
 from glimpse_envs.evaluation.batches import make_batch
 from glimpse_envs.evaluation.counting import count_episodes
 from glimpse_envs.evaluation.dealing import deal
-from glimpse_envs.evaluation.fitting import check_spaces
+from glimpse_envs.evaluation.fitting import check_id, check_spaces
 from glimpse_envs.evaluation.playing import Episodes, Watcher, play
 from glimpse_envs.evaluation.policy import Action, Predicts, as_policy
 from glimpse_envs.evaluation.result import Evaluation
+from glimpse_envs.evaluation.sampling import samples_of
 from glimpse_envs.evaluation.scanpaths import shows_places
 from glimpse_envs.evaluation.statistics import normalised_score, student_interval, wilson_interval
 
@@ -65,7 +66,8 @@ def evaluate(
             `glimpse_envs.evaluation.counting`). The score of a deterministic policy does not depend
             on it.
         seed: of clutter, places and first glimpses.
-        deterministic: passed on to `predict`; a callable decides for itself.
+        deterministic: passed on to `predict`; a callable decides for itself. Samples are drawn by
+            torch from `seed`, so that they are the same each time.
         progress: show a bar (needs tqdm).
         watcher: called at every step.
         **env_kwargs: flat scalars for the environment, such as `budget=6`; `view`, where it is not
@@ -86,7 +88,7 @@ def evaluate(
     if played_by.view == "full":
         env_kwargs.setdefault("view", "full")
     _check_arguments(split, episodes, batch_size, seed, env_kwargs)
-    _check_id(env_id)
+    check_id(env_id)
     _check_meant(env_id, env_kwargs)
     total, rows = count_episodes(
         env_id,
@@ -96,7 +98,8 @@ def evaluate(
         at_most=at_most,
         batch_size=batch_size,
     )
-    with closing(make_batch(env_id, rows, split, **env_kwargs)) as env:
+    samples = nullcontext() if deterministic else samples_of(policy, seed)
+    with samples, closing(make_batch(env_id, rows, split, **env_kwargs)) as env:
         check_spaces(played_by, env, env_id)
         seen = describe(env)
         places = shows_places(seen.observation_space)
@@ -179,16 +182,6 @@ def _check_arguments(
     ours = SET_HERE & env_kwargs.keys()
     if ours:
         raise ValueError(f"{', '.join(sorted(ours))}: evaluate sets this itself; leave it out.")
-
-
-def _check_id(env_id: str) -> None:
-    """Refuse ids with plain spaces: policies are given the task's own observations."""
-    made = spec_of(env_id).kwargs
-    if made.get("flat") or made.get("flat_observation"):
-        raise ValueError(
-            f"{env_id} has plain spaces, which evaluate makes itself where a policy needs them: "
-            "give the id that it is made from, and its other arguments, such as history=True"
-        )
 
 
 def _check_meant(env_id: str, env_kwargs: dict[str, Any]) -> None:

@@ -181,8 +181,8 @@ def create_run(folder: str | Path, config: Mapping[str, Any]) -> Run:
     _split_policy(config.get("policy"))
     if (folder / "config.json").exists():
         raise RunError(
-            f"{folder} is a run already. Resume it (--resume, in Python resume=True), or give a "
-            "folder that is not there."
+            f"{folder} is a run already. Resume it (--resume, in Python resume=True), delete it, "
+            "or give a folder that is not there."
         )
     for name in ("checkpoint.safetensors", "model.zip", "metrics.jsonl"):
         if (folder / name).exists():

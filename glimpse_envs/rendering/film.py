@@ -105,6 +105,11 @@ def _checked(frames: Iterable[Bytes], even: bool) -> Iterator[Bytes]:
 
 
 def _check_image(image: Bytes) -> None:
+    if not isinstance(image, np.ndarray):
+        raise TypeError(
+            f"an image must be an array; it is a {type(image).__name__}. Of several films, all "
+            "frames together are itertools.chain.from_iterable(films)"
+        )
     if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8 or 0 in image.shape:
         raise ValueError(
             f"an image must be (height, width, 3) uint8 RGB; it is {image.shape} {image.dtype}"

@@ -4,6 +4,7 @@ import os
 import struct
 from pathlib import Path
 from stat import S_ISREG
+from typing import Any
 
 import numpy as np
 
@@ -53,10 +54,11 @@ def stamp_of(path: Path) -> tuple[int, int]:
 
 
 def read_image(path: Path) -> Bytes:
-    """Read one image as RGB, (h, w, 3); transparency is dropped.
+    """Read one image as RGB, (h, w, 3).
 
     Raises:
-        SourceError: the file is not an image, is damaged or too large.
+        SourceError: the file is not an image, is damaged or too large, or, a PNG, has transparent
+            pixels.
     """
     from glimpse_envs.core.opencv import cv2
 
@@ -78,7 +80,22 @@ def read_image(path: Path) -> Bytes:
         image = None
     if image is None:
         raise SourceError(f"{path} is not an image that can be read. Replace or remove it.")
+    if _has_alpha(content):
+        whole: Any = cv2.imdecode(buffer, cv2.IMREAD_UNCHANGED)
+        opaque = np.iinfo(whole.dtype).max
+        if whole.ndim == 3 and whole.shape[2] == 4 and whole[..., 3].min() < opaque:
+            raise SourceError(
+                f"{path} has transparent pixels, whose colour is not what is seen. Put it on a "
+                "background first."
+            )
     return np.asarray(image[..., ::-1], np.uint8)
+
+
+def _has_alpha(content: bytes) -> bool:
+    """Return whether a PNG's header says that it may have transparent pixels."""
+    return content.startswith(b"\x89PNG\r\n\x1a\n") and (
+        content[25:26] in (b"\x04", b"\x06") or b"tRNS" in content[:2048]
+    )
 
 
 def resized(image: Bytes, side: int) -> Bytes:

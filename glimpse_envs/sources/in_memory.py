@@ -259,6 +259,12 @@ def _as_colours(image: Any) -> Bytes:
             f"an image has the mode {mode!r}, of more than a byte a channel: make it a byte first, "
             "such as 16 bits by (np.asarray(image) >> 8).astype(np.uint8)"
         )
+    has_alpha = mode in ("RGBA", "LA", "PA") or "transparency" in getattr(image, "info", {})
+    if has_alpha and image.convert("RGBA").getchannel("A").getextrema()[0] < 255:
+        raise ValueError(
+            "an image has transparent pixels, whose colour is not what is seen: put it on a "
+            "background first"
+        )
     pixels = np.asarray(image.convert("RGB") if hasattr(image, "convert") else image)
     if pixels.ndim == 2:
         pixels = pixels[..., None]

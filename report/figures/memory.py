@@ -9,7 +9,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from glimpse_envs.evaluation.statistics import wilson_interval
-from report.figures.models import by_panel, style_of_model, styled
+from report.figures.models import by_panel, numbered, style_of_model, styled
 from report.figures.style import INK, add_legend, new_figure, save_figure
 from report.grouping import Task
 from report.groups import Group
@@ -40,8 +40,9 @@ def draw_success(tasks: Sequence[Task], path: str | Path) -> None:
     lines = max(1, -(-len(panels) // COLUMNS))
     figure = new_figure(3.1 * COLUMNS, 2.9 * lines)
     axes = figure.subplots(lines, COLUMNS, squeeze=False).ravel()
-    for panel, (task, groups) in zip(axes, panels, strict=False):
-        _draw_success(panel, task, groups)
+    titles = numbered([_title(task) for task, _ in panels])
+    for panel, (_, groups), title in zip(axes, panels, titles, strict=False):
+        _draw_success(panel, title, groups)
     for panel in axes[len(panels) :]:
         panel.remove()
     save_figure(figure, path)
@@ -76,7 +77,7 @@ def draw_solved(tasks: Sequence[Task], path: str | Path) -> None:
     save_figure(figure, path)
 
 
-def _draw_success(panel: Axes, task: Task, groups: Sequence[Group]) -> None:
+def _draw_success(panel: Axes, title: str, groups: Sequence[Group]) -> None:
     from matplotlib.ticker import NullLocator, ScalarFormatter
 
     levels: set[int] = set()
@@ -102,7 +103,7 @@ def _draw_success(panel: Axes, task: Task, groups: Sequence[Group]) -> None:
     panel.set_xticks(sorted(levels))
     panel.set_xlim(min(levels) / 1.15, max(levels) * 1.15)
     panel.set_ylim(-4, 104)
-    panel.set_title(_title(task), loc="left")
+    panel.set_title(title, loc="left")
     panel.set_xlabel("length")
     panel.set_ylabel("success, %")
     add_legend(panel)

@@ -84,3 +84,12 @@ def by_panel(groups: Sequence[Group]) -> Iterator[list[Group]]:
     for part in parts:
         for start in range(0, len(part), MOST_LINES):
             yield part[start : start + MOST_LINES]
+
+
+def numbered(titles: Sequence[str]) -> list[str]:
+    """The titles of panels; of those that have the same, each says which of how many it is."""
+    found = []
+    for place, title in enumerate(titles):
+        number, of = titles[: place + 1].count(title), titles.count(title)
+        found.append(f"{title}, {number} of {of}" if of > 1 else title)
+    return found

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from glimpse_envs.evaluation.statistics import CLAIM_SEEDS
-from report.figures.models import by_panel, styled
+from report.figures.models import by_panel, numbered, styled
 from report.figures.style import (
     INK,
     LEAST_ERROR,
@@ -44,8 +44,9 @@ def draw_results(groups: Sequence[Group], path: str | Path) -> None:
     lines = max(1, -(-len(panels) // COLUMNS))
     figure = new_figure(3.1 * COLUMNS, 3.3 * lines)
     axes = figure.subplots(lines, COLUMNS, squeeze=False).ravel()
-    for panel, members in zip(axes, panels, strict=False):
-        _draw_panel(panel, members)
+    titles = numbered([short(members[0].first.env_id) for members in panels])
+    for panel, members, title in zip(axes, panels, titles, strict=False):
+        _draw_panel(panel, members, title)
     for panel in axes[len(panels) :]:
         panel.remove()
     save_figure(figure, path)
@@ -81,8 +82,7 @@ def _weight(group: Group) -> tuple[bool, int]:
     return group.seeds >= CLAIM_SEEDS, group.first.episodes
 
 
-def _draw_panel(panel: Axes, groups: Sequence[Group]) -> None:
-    env_id = groups[0].first.env_id
+def _draw_panel(panel: Axes, groups: Sequence[Group], title: str) -> None:
     longest = max(group.first.budget for group in groups)
     bounds: list[float] = []
     marks: dict[str, str] = {}
@@ -96,7 +96,7 @@ def _draw_panel(panel: Axes, groups: Sequence[Group]) -> None:
         panel.plot([], [], color=INK, linestyle="", marker=mark, label=name)
     scale_logarithmically(panel.yaxis, min(bounds), max(bounds))
     panel.set_xlim(0.6, longest + 0.4)
-    panel.set_title(short(env_id), loc="left")
+    panel.set_title(title, loc="left")
     panel.set_xlabel("glimpses")
     panel.set_ylabel("test error, %")
     step = -(-longest // 8)

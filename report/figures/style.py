@@ -76,7 +76,22 @@ class LineStyle:
 
     def variant(self, turn: int) -> LineStyle:
         """The style of the same model in other settings; 0 is the style itself."""
-        return replace(self, marker=MARKERS[(MARKERS.index(self.marker) + turn) % len(MARKERS)])
+        if turn == 0:
+            return self
+        marker = MARKERS[(MARKERS.index(self.marker) + turn) % len(MARKERS)]
+        return replace(self, marker=marker, colour=_shade(self.colour, _SHADES[turn % 3]))
+
+
+_SHADES = (0.7, 0.5, -0.45)
+"""Of a colour in its variants: the share of white, or, below 0, of black."""
+
+
+def _shade(colour: str, share: float) -> str:
+    from matplotlib.colors import to_hex, to_rgb
+
+    other = 1.0 if share > 0 else 0.0
+    red, green, blue = ((1 - abs(share)) * part + abs(share) * other for part in to_rgb(colour))
+    return to_hex((red, green, blue))
 
 
 Lines = Mapping[str, tuple[Sequence[float], Sequence[float], LineStyle]]

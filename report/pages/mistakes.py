@@ -22,7 +22,8 @@ _HEAD = """# Analysis of the remaining errors
 On which scenes do trained agents fail? Several runs with the same settings and different seeds play
 the same scenes (`python -m benchmarks.mistakes runs/seed0 runs/seed1 ...`). A scene that all of
 them get wrong is hard, at least for these settings. A scene that only one run gets wrong is bad
-luck, which a majority vote of three or more runs would remove."""
+luck, which a majority vote of three or more runs would remove. These runs need not be those of the
+tables of results, which may be longer."""
 
 _ALONE = "For some settings there is only one run."
 

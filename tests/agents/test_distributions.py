@@ -260,3 +260,25 @@ def test_a_log_move_has_the_log_probability_and_entropy_of_its_coordinates() -> 
     np.testing.assert_array_equal(chosen, plain.sample(seeded()))
     np.testing.assert_array_equal(moves.log_prob(chosen), plain.log_prob(chosen))
     np.testing.assert_array_equal(moves.entropy(), plain.entropy())
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        Categorical(torch.randn(6, 3)),
+        OptionalAnswer(torch.randn(6), torch.randn(6, 4)),
+        DiagonalGaussian(torch.randn(6, 2), torch.ones(2)),
+        DiagonalGaussian(torch.randn(6, 2), torch.rand(6, 2) + 0.5),
+        LogMove(torch.randn(6, 2), torch.ones(2), torch.zeros(6, 2)),
+        IndependentCategoricals(torch.randn(6, 5), (2, 3)),
+    ],
+    ids=lambda head: type(head).__name__,
+)
+def test_runs_of_rows_are_as_those_of_all_and_are_joined_again(head: Distribution) -> None:
+    taken = head.sample(seeded())
+    parts = head.chunk(3)
+    found = [part.log_prob(one) for part, one in zip(parts, taken.chunk(3), strict=True)]
+    torch.testing.assert_close(torch.cat(found), head.log_prob(taken), rtol=0, atol=0)
+    again = type(head).joined(parts)
+    torch.testing.assert_close(again.log_prob(taken), head.log_prob(taken), rtol=0, atol=0)
+    torch.testing.assert_close(again.entropy(), head.entropy(), rtol=0, atol=0)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -108,3 +109,10 @@ def test_what_has_no_act_is_refused() -> None:
 def test_its_name_says_so() -> None:
     with closing(make(**CATCH)) as learner:
         assert "SUGARL reward" in learner.model.name
+
+
+def test_what_the_policy_counts_is_not_needed_to_guess() -> None:
+    network = tiny_actor_critic().network
+    learner = make(**CATCH, network=replace(network, count_glimpses=True))
+    with closing(learner):
+        assert np.isfinite(learner.update(0.0)["gradient_norm"])

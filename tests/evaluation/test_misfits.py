@@ -192,7 +192,7 @@ def test_a_model_is_scored_with_the_arguments_of_its_training_alone(plain: dict[
     model = Model(**plain)
     assert evaluate(model, CENTRED, **TRAINED, episodes=3).episodes == 3
     for changes in ({"history": False}, {"look": "continuous"}, {"stop": True}, {"budget": 2}):
-        with pytest.raises(ValueError, match="Give evaluate the arguments that the model was tr"):
+        with pytest.raises(ValueError, match="Give the arguments that the model was tr"):
             evaluate(model, CENTRED, **(TRAINED | changes), episodes=3)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+import torch
 
 from glimpse_envs.evaluation import counting, protocol
 from glimpse_envs.evaluation.policy import Policy
@@ -299,3 +300,23 @@ def test_without_scipy_nothing_is_played(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(protocol, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"pip install 'glimpse-envs\[evaluation\]'"):
         evaluate(LeftThenRight(), CENTRED)
+
+
+def test_samples_are_the_same_each_time() -> None:
+    class Guess:
+        def predict(
+            self, observation: dict[str, Any], *_: object, **__: object
+        ) -> tuple[dict[str, Any], None]:
+            rows = len(observation["remaining"])
+            answer = torch.randint(10, (rows,)).numpy()
+            return {"look": np.zeros((rows, 2), np.float32), "answer": answer}, None
+
+    torch.manual_seed(3)
+    expected = torch.rand(1)
+    torch.manual_seed(3)
+    first, again, other = (
+        evaluate(Guess(), CENTRED, episodes=200, deterministic=False, seed=seed)
+        for seed in (0, 0, 1)
+    )
+    assert first.success == again.success != other.success
+    assert torch.rand(1) == expected, "torch's own generator is left as it was"

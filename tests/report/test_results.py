@@ -326,7 +326,10 @@ def test_more_than_five_lines_make_another_panel(monkeypatch: pytest.MonkeyPatch
     ours = [[name for name in named_lines(panel) if "LSTM" in name] for panel in (hard, others)]
     assert [len(names) for names in ours] == [2, 2]
     assert all(name.startswith("Reinforce") for name in ours[0])
-    assert hard.get_title(loc="left") == others.get_title(loc="left") == "ClutteredMNIST-v0"
+    assert [panel.get_title(loc="left") for panel in (hard, others)] == [
+        "ClutteredMNIST-v0, 1 of 2",
+        "ClutteredMNIST-v0, 2 of 2",
+    ]
     assert overlapping_texts(figure) == []
 
 

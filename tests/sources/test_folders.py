@@ -268,3 +268,24 @@ def test_a_state_is_of_the_images_it_was_made_with(tmp_path: Path) -> None:
     other = make_vector(CENTRED, 2, source=source)
     with pytest.raises(ValueError, match="it has another content of its source"):
         other.load_state_dict(state)
+
+
+@pytest.mark.parametrize("colours", [1, 3])
+def test_transparent_pixels_are_refused(colours: int, tmp_path: Path) -> None:
+    """Their colour, often black, is not what is seen."""
+    path = tmp_path / "icon.png"
+    header = struct.pack(">IIBBBBB", 6, 5, 8, 4 if colours == 1 else 6, 0, 0, 0)
+    pixels = np.full((5, 6, colours + 1), 255, np.uint8)
+    for least in (255, 254):
+        pixels[2, 3, -1] = least
+        rows = b"".join(b"\0" + row.tobytes() for row in pixels)
+        parts = {b"IHDR": header, b"IDAT": zlib.compress(rows), b"IEND": b""}
+        chunks = (
+            struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+            for name, data in parts.items()
+        )
+        path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(chunks))
+        if least == 255:
+            assert (read_image(path) == 255).all()
+    with pytest.raises(SourceError, match=r"icon\.png has transparent pixels"):
+        read_image(path)

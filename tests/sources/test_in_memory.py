@@ -216,3 +216,14 @@ def test_a_folder_of_mixed_sizes_is_resized(tmp_path: Path) -> None:
     assert describe(source).image_shape == (1, 28, 28)
     one, other = (make_vector(CENTRED, 3, source=source) for _ in range(2))
     assert_same(one.reset(seed=1), other.reset(seed=1))
+
+
+@pytest.mark.parametrize("mode", ["RGBA", "LA"])
+def test_transparent_images_of_a_data_set_are_refused(mode: str) -> None:
+    pil = pytest.importorskip("PIL.Image")
+    clear = pil.new(mode, (4, 4), (9,) * (len(mode) - 1) + (0,))
+    with pytest.raises(ValueError, match="an image has transparent pixels"):
+        from_dataset("mine", {"train": {"image": [clear], "label": [0]}})
+    opaque = pil.new(mode, (4, 4), (9,) * (len(mode) - 1) + (255,))
+    from_dataset("opaque", {"train": {"image": [opaque], "label": [0]}})
+    assert (load("opaque", "train").images == 9).all()

@@ -10,7 +10,8 @@ from gymnasium.wrappers import AtariPreprocessing, ClipReward
 
 from glimpse_envs.suite import ATARI
 from glimpse_envs.wrappers import GlimpseVectorWrapper, Segments
-from glimpse_envs.wrappers.atari import FireOnReset, OneLife
+from glimpse_envs.wrappers.atari import FireOnReset
+from glimpse_envs.wrappers.one_life import OneLife
 from tests.support.lives import Lives
 
 SUGARL: dict[str, Any] = {
