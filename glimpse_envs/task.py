@@ -271,7 +271,7 @@ class Task(ABC):
     @abstractmethod
     def info(self, rows: Rows) -> Arrays:
         """Return `info` of every step and reset, name -> (m, ...): target place, length. The
-        environment adds `scene`, the scenes' numbers in a fixed split."""
+        environment adds `scene`, the scenes' numbers in a fixed split, a name that is its own."""
 
     @abstractmethod
     def oracle(self) -> Arrays:

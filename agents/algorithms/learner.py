@@ -154,9 +154,8 @@ class GradientLearner(ABC):
 
     @abstractmethod
     def learn(self, progress: float) -> dict[str, float]:
-        """Learn from one batch of episodes, by `descend`, and return the metrics, "glimpses" and
-        "return" among them, and "error" where the task has success; `progress` in [0, 1] drives
-        the schedules."""
+        """Learn from one batch of episodes, by `descend`, and return the metrics, "glimpses" among
+        them, and "error" or "return" or both; `progress` in [0, 1] drives the schedules."""
 
     def update(self, progress: float) -> dict[str, float]:
         """Set the learning rate and learn from one batch of episodes; return the metrics, with the

@@ -1,7 +1,6 @@
 """Whole episodes: played, with or without the gradient, and replayed with the present policy."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -9,7 +8,7 @@ from gymnasium.vector import VectorEnv
 from torch import Tensor
 
 from agents.episodes.playing import Choose, Part, check_finite
-from agents.episodes.trajectory import Observation, Trajectory
+from agents.episodes.trajectory import Observation, Trajectory, of_rows
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy, Grounds
 from agents.training.precision import autocast
 from glimpse_envs.task import Component
@@ -102,12 +101,12 @@ def replay_episodes(
     """
     device = played.rewards.device
     rows = rows.to(device)
-    part = played.of_rows(rows)
+    observations = [of_rows(observation, rows) for observation in played.observations]
     state = policy.initial_state(len(rows))
     grounds: list[Grounds] = []
     with autocast(device, precision):
-        codes = encoded(policy.encode, part.observations, encoded_at_once)
-        for observation, seen in zip(part.observations, codes, strict=True):
+        codes = encoded(policy.encode, observations, encoded_at_once)
+        for observation, seen in zip(observations, codes, strict=True):
             known, state = policy.remember(observation, state, seen)
             grounds.append(known)
         if encoded_at_once == 1:
@@ -116,7 +115,7 @@ def replay_episodes(
             decisions = policy.decide(Grounds.joined(grounds)).chunk(len(grounds))
     for step, decision in enumerate(decisions):
         check_finite(decision, step)
-    return replace(part, decisions=decisions)
+    return played.of_rows(rows, decisions)
 
 
 def encoded(

@@ -150,9 +150,9 @@ class Trajectory:
         """The steps after which something was seen, (T, B) bool."""
         return self.continuing | self.cuts
 
-    def of_rows(self, rows: Tensor) -> "Trajectory":
-        """The episodes of `rows` (b,), without decisions."""
-        changes: dict[str, Any] = {"decisions": [], "rows": [None] * len(self.rows)}
+    def of_rows(self, rows: Tensor, decisions: list[Decision]) -> "Trajectory":
+        """The episodes of `rows` (b,), with other `decisions`."""
+        changes: dict[str, Any] = {"decisions": decisions, "rows": [None] * len(decisions)}
         for name in _NAMED:
             changes[name] = [of_rows(step, rows) for step in getattr(self, name)]
         changes["last_observation"] = of_rows(self.last_observation, rows)

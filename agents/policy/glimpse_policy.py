@@ -221,7 +221,9 @@ class GlimpsePolicy(nn.Module, Policy):
         state = self.core(seen, state)
         output, choosing = state[0], self.core.choosing(state)
         if self.config.skip:
-            output, choosing = (torch.cat([part, seen], dim=1) for part in (output, choosing))
+            same = choosing is output
+            output = torch.cat([output, seen], dim=1)
+            choosing = output if same else torch.cat([choosing, seen], dim=1)
         return Grounds(output, choosing, observation, visits), (*state, *remembered)
 
     def decide(self, grounds: Grounds) -> Decision:

@@ -1,6 +1,6 @@
 """Scores of runs on their own environment, with levels at multiples of the greatest trained one."""
 
-from contextlib import closing, nullcontext
+from contextlib import closing
 from pathlib import Path
 from typing import Any, get_args
 
@@ -20,7 +20,6 @@ from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.record import MULTIPLES
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.runs import Run, load_policy, open_run
-from glimpse_envs.evaluation.sampling import samples_of
 from glimpse_envs.sources import SourceError
 
 EPISODES_PER_LEVEL = 1_000
@@ -63,8 +62,7 @@ def evaluate_run(
     policy, env_kwargs = policy_of(run, gaze, seed, device, **changes)
     actions = usual_actions(env_id) if actions is None else actions
     check_choice("actions", actions, get_args(Actions))
-    samples = samples_of(policy, seed) if actions == "sampled" else nullcontext()
-    with samples, torch_threads(run.config["config"].get("threads", 1)):
+    with torch_threads(run.config["config"].get("threads", 1)):
         try:
             return evaluate(
                 policy,

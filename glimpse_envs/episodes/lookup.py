@@ -110,8 +110,10 @@ def full_view(env_id: str, env_kwargs: Mapping[str, Any]) -> dict[str, Any]:
     of_id = {name: value for name, value in spec_of(env_id).kwargs.items() if name != "task"}
     every = {**of_id, **env_kwargs}
     kept, known = task.in_full_view(every), task.parameters(every)
+    left = [name for name in of_id if name not in kept]
+    usual = {name: known[name].default for name in left}
     given = {name: value for name, value in kept.items() if name in env_kwargs or name == "view"}
-    return given | {name: known[name].default for name in of_id if name not in kept}
+    return given | {n: value for n, value in usual.items() if value is not Parameter.empty}
 
 
 def has_splits(env_id: str) -> bool:

@@ -8,7 +8,7 @@ depends on the seed alone, so that policies are compared on the very same ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing, nullcontext
+from contextlib import closing
 from importlib.util import find_spec
 from typing import Any
 
@@ -66,8 +66,8 @@ def evaluate(
             `glimpse_envs.evaluation.counting`). The score of a deterministic policy does not depend
             on it.
         seed: of clutter, places and first glimpses.
-        deterministic: passed on to `predict`; a callable decides for itself. Samples are drawn by
-            torch from `seed`, so that they are the same each time.
+        deterministic: passed on to `predict`; a callable decides for itself. What is drawn by torch
+            is drawn from `seed`; other ways to draw are left alone.
         progress: show a bar (needs tqdm).
         watcher: called at every step.
         **env_kwargs: flat scalars for the environment, such as `budget=6`; `view`, where it is not
@@ -98,8 +98,7 @@ def evaluate(
         at_most=at_most,
         batch_size=batch_size,
     )
-    samples = nullcontext() if deterministic else samples_of(policy, seed)
-    with samples, closing(make_batch(env_id, rows, split, **env_kwargs)) as env:
+    with samples_of(policy, seed), closing(make_batch(env_id, rows, split, **env_kwargs)) as env:
         check_spaces(played_by, env, env_id)
         seen = describe(env)
         places = shows_places(seen.observation_space)

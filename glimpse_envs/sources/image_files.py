@@ -82,8 +82,10 @@ def read_image(path: Path) -> Bytes:
         raise SourceError(f"{path} is not an image that can be read. Replace or remove it.")
     if _has_alpha(content):
         whole: Any = cv2.imdecode(buffer, cv2.IMREAD_UNCHANGED)
-        opaque = np.iinfo(whole.dtype).max
-        if whole.ndim == 3 and whole.shape[2] == 4 and whole[..., 3].min() < opaque:
+        # A grey PNG names one grey that is transparent, and is read without it.
+        if whole.ndim == 2 or (
+            whole.shape[2] == 4 and whole[..., 3].min() < np.iinfo(whole.dtype).max
+        ):
             raise SourceError(
                 f"{path} has transparent pixels, whose colour is not what is seen. Put it on a "
                 "background first."
@@ -92,10 +94,10 @@ def read_image(path: Path) -> Bytes:
 
 
 def _has_alpha(content: bytes) -> bool:
-    """Return whether a PNG's header says that it may have transparent pixels."""
-    return content.startswith(b"\x89PNG\r\n\x1a\n") and (
-        content[25:26] in (b"\x04", b"\x06") or b"tRNS" in content[:2048]
-    )
+    """Return whether the header of a PNG says that it may have transparent pixels."""
+    header = content[: content.find(b"IDAT")]
+    is_png = header.startswith(b"\x89PNG\r\n\x1a\n")
+    return is_png and (header[25:26] in (b"\x04", b"\x06") or b"tRNS" in header)
 
 
 def resized(image: Bytes, side: int) -> Bytes:

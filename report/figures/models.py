@@ -65,7 +65,8 @@ def style_of_model(model: Model) -> LineStyle:
 
 
 def styled(groups: Iterable[Group]) -> list[tuple[Group, LineStyle]]:
-    """Groups of one panel with their styles: other settings of a model change the marker."""
+    """Groups of one panel with their styles: other settings of a model change the marker and the
+    shade."""
     seen: dict[str, int] = {}
     pairs = []
     for group in groups:

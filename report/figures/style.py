@@ -75,14 +75,15 @@ class LineStyle:
         }
 
     def variant(self, turn: int) -> LineStyle:
-        """The style of the same model in other settings; 0 is the style itself."""
+        """The style of the same model in other settings, by marker and shade; 0 is the style
+        itself."""
         if turn == 0:
             return self
         marker = MARKERS[(MARKERS.index(self.marker) + turn) % len(MARKERS)]
         return replace(self, marker=marker, colour=_shade(self.colour, _SHADES[turn % 3]))
 
 
-_SHADES = (0.7, 0.5, -0.45)
+_SHADES = (-0.45, 0.4, -0.25)
 """Of a colour in its variants: the share of white, or, below 0, of black."""
 
 

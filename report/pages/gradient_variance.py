@@ -3,6 +3,7 @@
 Its verdict is read off the fitted exponents, so that another measurement may give another.
 """
 
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -144,23 +145,26 @@ def verdict(record: VarianceRecord) -> str:
     }
     linear = [_is_linear(slope) for slope in widths.values()]
     sampled = known(record.slope("units", "sampled", "learned", "variance"))
-    answers: dict[str, list[str]] = {_answer(slope): [] for slope in (sampled, *widths.values())}
-    answers[_answer(sampled)].append("sampled units")
-    for answer, named in answers.items():
-        policies = sum(_answer(slope) == answer for slope in widths.values())
-        named += [f"{policies} of {len(widths)} policies"] if policies else []
+    policies = Counter(map(_answer, widths.values()))
+    named = {
+        answer: [
+            *(["sampled units"] if _answer(sampled) == answer else []),
+            *([f"{policies[answer]} of {len(widths)} policies"] if policies[answer] else []),
+        ]
+        for answer in ("yes", "no", "unknown")
+    }
+    given = {answer: of for answer, of in named.items() if of}
     if all(linear):
-        verdict = "Yes"
-    elif len(answers) == 1:
-        verdict = next(iter(answers))
+        told = "yes"
+    elif len(given) == 1:
+        (told,) = given
     else:
-        parts = [f"{a} for {listed(answers[a])}" for a in ("yes", "no", "unknown") if a in answers]
-        verdict = "; ".join(parts)
-    verdict = verdict[0].upper() + verdict[1:]
+        told = "; ".join(f"{answer} for {listed(of)}" for answer, of in given.items())
+    told = told[0].upper() + told[1:]
     return "\n".join(
         [
             "Does the variance grow linearly with the number of hidden units? "
-            f"**{verdict}.** Below, the exponent with a learned baseline and its 95 % interval. "
+            f"**{told}.** Below, the exponent with a learned baseline and its 95 % interval. "
             f"{_RULE} Of policies there are {record.seeds('width')} seeds, so no claim is made.\n",
             *(
                 _growths(record, "units", setting, f"hidden units of a small network, {setting}")

@@ -74,8 +74,8 @@ def test_another_seed_draws_other_samples(run: Run) -> None:
     policy, kwargs = policy_of(run)
     drawn = []
     for seed in (0, 0, 1):
-        with samples_of(policy, seed):
-            drawn.append(evaluate(policy, MINIGRID, episodes=6, deterministic=False, **kwargs))
+        kwargs |= {"seed": seed}
+        drawn.append(evaluate(policy, MINIGRID, episodes=6, deterministic=False, **kwargs))
     assert drawn[0].glimpses.tolist() == drawn[1].glimpses.tolist() != drawn[2].glimpses.tolist()
     with pytest.raises(ValueError, match="actions is 'sampled' of one and 'likeliest' of"):
         compare(drawn[0], evaluate_run(run, episodes=6, actions="likeliest"))

@@ -16,6 +16,7 @@ from agents.algorithms.actor_critic import (
 from agents.algorithms.estimates import Estimates, estimate
 from agents.episodes.rollout import play_episodes, replay_episodes
 from agents.episodes.trajectory import Trajectory
+from agents.policy.distributions import OptionalAnswer
 from tests.support.episodes import CIRCLE_SQUARE
 from tests.support.sequences import (
     BUDGET,
@@ -297,3 +298,70 @@ def test_episodes_are_played_without_a_gradient_where_they_are_replayed(
     ActorCritic(tiny_actor_critic()).update(0.5)
     ActorCritic(tiny_actor_critic(**PPO)).update(0.5)
     assert kept == [True, False]
+
+
+def _with(env_id: str, network: dict[str, Any], **env_kwargs: Any) -> dict[str, Any]:
+    return {"env_id": env_id, "env_kwargs": env_kwargs, "network": tiny_network(**network)}
+
+
+GLYPHS = "Glimpse/ClutteredGlyphs-v0"
+HEADS: dict[str, dict[str, Any]] = {
+    "cells": _with(
+        GLYPHS, {"look_coordinates": "cells", "inhibition_of_return": True},
+        budget=4, context=True, scales=3,
+    ),
+    "refined": _with(
+        GLYPHS,
+        {"look_coordinates": "cells", "refine_looks": True, "inhibition_of_return": True,
+         "wide_inhibition": True, "detach_heads": True, "skip": True, "count_glimpses": True},
+        budget=4, stop=True,
+    ),
+    "dram": _with(GLYPHS, {"core": "dram", "detach_heads": False}, budget=4, context=True),
+    "log_move": _with(
+        GLYPHS, {"look_coordinates": "log_move", "learn_look_std": True}, budget=4
+    ),
+    "tiles": _with(GLYPHS, {"inhibition_of_return": True, "skip": True}, budget=4, look="tiles"),
+    "optional": _with(
+        "Glimpse/Copy-v0",
+        {"direct_access": "symbols", "answer_in_view": True, "skip": True},
+        length=3,
+    ),
+    "bits": _with(
+        "Glimpse/PointerChase-v0",
+        {"direct_access": "all", "count_glimpses": True, "core": "feedforward"},
+        length=3, cells=20,
+    ),
+    "words": _with("Glimpse/DescribeSceneGlyphs-v0", {"blind_memory": True}),
+    "act": _with("Glimpse/Catch-v0", {"detach_heads": True}),
+}  # fmt: skip
+"""Kinds of heads, and of what they depend on besides the core."""
+
+
+@pytest.mark.learning
+@pytest.mark.parametrize("kind", HEADS)
+def test_heads_that_read_all_steps_at_once_decide_as_step_by_step(kind: str) -> None:
+    learner = ActorCritic(tiny_actor_critic(entropy_weight=0.01, **HEADS[kind]))
+    config, policy = learner.config, learner.policy
+    with torch.no_grad():
+        for matrix in policy.parameters():  # so that every step and row differs
+            if matrix.ndim > 1:
+                matrix.normal_(std=0.3)
+        played = play_episodes(learner.env, policy, learner.choose)
+    judged, rows = estimate(played, config), torch.arange(config.batch_size).flip(0)[:-1]
+    found = []
+    for at_once in (1, 64):
+        replayed = replay_episodes(policy, played, rows, encoded_at_once=at_once)
+        losses = episode_losses(replayed, judged.rows(rows), config)
+        total = torch.stack([loss.mean() for loss in losses.values() if loss.requires_grad]).sum()
+        chances = {name: replayed.stack(name, "log_prob") for name in replayed.decisions[0].heads}
+        found.append((chances, replayed.values, gradient(total, policy)))
+    (chances, values, slope), (others, other_values, other_slope) = found
+    assert slope.abs().max() > 1e-3
+    for name, chance in chances.items():
+        torch.testing.assert_close(others[name], chance, rtol=1e-4, atol=1e-5)
+        steps = zip(played.decisions, played.actions, strict=True)
+        own = torch.stack([step.heads[name].log_prob(action[name]) for step, action in steps])
+        if not isinstance(played.decisions[0].heads[name], OptionalAnswer):  # of two choices
+            torch.testing.assert_close(chance, own[:, rows], rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(other_values, values, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(other_slope, slope, rtol=1e-3, atol=1e-5 * float(slope.abs().max()))

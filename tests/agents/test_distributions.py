@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.distributions import Categorical as TorchCategorical
 from torch.distributions import Independent, Normal
 
+from agents.policy.cells import Cells
 from agents.policy.distributions import (
     Bernoullis,
     Categorical,
@@ -271,6 +272,9 @@ def test_a_log_move_has_the_log_probability_and_entropy_of_its_coordinates() -> 
         DiagonalGaussian(torch.randn(6, 2), torch.rand(6, 2) + 0.5),
         LogMove(torch.randn(6, 2), torch.ones(2), torch.zeros(6, 2)),
         IndependentCategoricals(torch.randn(6, 5), (2, 3)),
+        Bernoullis(torch.randn(6, 4)),
+        BoxGaussian(torch.randn(6, 2), torch.ones(2), torch.zeros(6, 2), torch.rand(6, 2) + 1),
+        Cells(torch.randn(6, 6), torch.rand(6, 2), torch.rand(6, 2), torch.rand(6, 2)),
     ],
     ids=lambda head: type(head).__name__,
 )

@@ -270,22 +270,55 @@ def test_a_state_is_of_the_images_it_was_made_with(tmp_path: Path) -> None:
         other.load_state_dict(state)
 
 
-@pytest.mark.parametrize("colours", [1, 3])
-def test_transparent_pixels_are_refused(colours: int, tmp_path: Path) -> None:
-    """Their colour, often black, is not what is seen."""
-    path = tmp_path / "icon.png"
-    header = struct.pack(">IIBBBBB", 6, 5, 8, 4 if colours == 1 else 6, 0, 0, 0)
-    pixels = np.full((5, 6, colours + 1), 255, np.uint8)
-    for least in (255, 254):
-        pixels[2, 3, -1] = least
-        rows = b"".join(b"\0" + row.tobytes() for row in pixels)
-        parts = {b"IHDR": header, b"IDAT": zlib.compress(rows), b"IEND": b""}
-        chunks = (
-            struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+def write_png(path: Path, kind: int, pixels: NDArray[np.uint8], **chunks: bytes) -> None:
+    """Write a PNG, (h, w, channels) of a colour type, with further chunks before its pixels."""
+    header = struct.pack(">IIBBBBB", pixels.shape[1], pixels.shape[0], 8, kind, 0, 0, 0)
+    rows = b"".join(b"\0" + row.tobytes() for row in pixels)
+    parts = {"IHDR": header, **chunks, "IDAT": zlib.compress(rows), "IEND": b""}
+    path.write_bytes(
+        b"\x89PNG\r\n\x1a\n"
+        + b"".join(
+            struct.pack(">I", len(data))
+            + name.encode()
+            + data
+            + struct.pack(">I", zlib.crc32(name.encode() + data))
             for name, data in parts.items()
         )
-        path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(chunks))
-        if least == 255:
-            assert (read_image(path) == 255).all()
+    )
+
+
+PALETTE = {"PLTE": bytes([9] * 6), "tEXt": b"Comment\0" + b"x" * 4000}
+
+
+@pytest.mark.parametrize(
+    ("kind", "channels", "chunks"),
+    [
+        (4, 2, {}),
+        (6, 4, {}),
+        (3, 1, PALETTE | {"tRNS": bytes([255, 7])}),
+        (0, 1, {"tRNS": bytes([0, 7])}),
+    ],
+    ids=["grey and alpha", "colours and alpha", "palette", "one grey"],
+)
+def test_transparent_pixels_are_refused(
+    kind: int, channels: int, chunks: dict[str, bytes], tmp_path: Path
+) -> None:
+    """Their colour, often black, is not what is seen."""
+    path = tmp_path / "icon.png"
+    pixels = np.ones((5, 6, channels), np.uint8)
+    write_png(path, kind, pixels * (1 if kind == 3 else 200), **chunks)
     with pytest.raises(SourceError, match=r"icon\.png has transparent pixels"):
         read_image(path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "channels", "chunks"),
+    [(4, 2, {}), (6, 4, {}), (3, 1, PALETTE | {"tRNS": bytes([255, 255])}), (3, 1, PALETTE)],
+)
+def test_opaque_pixels_are_read(
+    kind: int, channels: int, chunks: dict[str, bytes], tmp_path: Path
+) -> None:
+    path = tmp_path / "icon.png"
+    pixels = np.full((5, 6, channels), 1 if kind == 3 else 255, np.uint8)
+    write_png(path, kind, pixels, **chunks)
+    assert (read_image(path) == (9 if kind == 3 else 255)).all()
