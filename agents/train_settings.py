@@ -178,7 +178,7 @@ def length_given(kind: type[Any], given: EarlyOptions) -> str | None:
         ValueError: minutes are given, too.
     """
     (length,) = BUDGETS & {field.name for field in fields(kind)} - {"minutes"}
-    if getattr(given, length) in (None, "None"):
+    if getattr(given, length) is None:
         return None
     if given.minutes not in (None, "None"):
         raise ValueError(f"--{length} and --minutes are both given: give one")

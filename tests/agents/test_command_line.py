@@ -375,3 +375,10 @@ def test_errors_that_are_the_users_are_told(capsys: pytest.CaptureFixture[str]) 
         run_command(damaged)
     assert ended.value.code == 2
     assert capsys.readouterr().err == "error: the run is damaged\n"
+
+
+def test_a_run_to_resume_needs_its_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        train_main("--resume")
+    assert ended.value.code == 2
+    assert "--resume needs the folder of the run: give --run" in capsys.readouterr().err

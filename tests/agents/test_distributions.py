@@ -283,6 +283,8 @@ def test_runs_of_rows_are_as_those_of_all_and_are_joined_again(head: Distributio
     parts = head.chunk(3)
     found = [part.log_prob(one) for part, one in zip(parts, taken.chunk(3), strict=True)]
     torch.testing.assert_close(torch.cat(found), head.log_prob(taken), rtol=0, atol=0)
+    sent = [part.to_env(one) for part, one in zip(parts, taken.chunk(3), strict=True)]
+    torch.testing.assert_close(torch.cat(sent), head.to_env(taken), rtol=0, atol=0)
     again = type(head).joined(parts)
     torch.testing.assert_close(again.log_prob(taken), head.log_prob(taken), rtol=0, atol=0)
     torch.testing.assert_close(again.entropy(), head.entropy(), rtol=0, atol=0)

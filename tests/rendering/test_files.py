@@ -99,3 +99,10 @@ def test_a_film_refuses_bad_frames_and_leaves_no_file(
     with pytest.raises(ValueError, match=message):
         write_film(frames, tmp_path / name)
     assert os.listdir(tmp_path) == []
+
+
+def test_several_films_are_not_one(tmp_path: Path) -> None:
+    films: Any = [list(moving_bars(2)), list(moving_bars(2))]
+    with pytest.raises(TypeError, match=r"it is a list\. Of several films, all frames together"):
+        write_film(films, tmp_path / "film.gif")
+    assert os.listdir(tmp_path) == []

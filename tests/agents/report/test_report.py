@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.algorithms.reinforce import Reinforce
+from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.export import export
 from agents.report.__main__ import ReportConfig, main, write_report
 from agents.report.analysis import analyse
@@ -319,3 +319,14 @@ def test_of_targets_in_turn_it_is_not_told_which_were_visited() -> None:
     assert trace.visited_all.all(), "each has one target at a time"
     analysis: Any = SimpleNamespace(evaluation=evaluation, trace=trace)
     assert targets_visited(analysis) == ""
+
+
+@pytest.mark.parametrize("minutes", [None, 0.001])
+def test_episodes_are_no_setting_of_a_training_by_minutes(
+    minutes: float | None, tmp_path: Path
+) -> None:
+    episodes = 64 if minutes is None else 4_000_000
+    config = tiny_config(minutes=minutes, episodes=episodes)
+    run = trained(Reinforce, config, tmp_path / "run")
+    text = write_report(ReportConfig((run.folder,), None, episodes=20, mistakes=0)).read_text()
+    assert (f"by default {ReinforceConfig().episodes}" in text) == (minutes is None)
