@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -177,31 +178,35 @@ def scaling_table(scaling: Scaling) -> str:
 
 
 def extremes_table(scaling: Scaling) -> str:
-    """The Markdown table of the smallest, the middle and the largest side: error and milliseconds
-    of inference, and training images where they differ."""
+    """The Markdown table of the smallest, the middle and the largest side, a model a row: error and
+    milliseconds of inference, and training images where they differ."""
     sides = sorted({point.side for point in scaling.points})
-    points = sorted(
-        (
-            point
-            for point in scaling.points
-            if point.side in (sides[0], sides[len(sides) // 2], sides[-1])
-        ),
-        key=lambda point: point.side,
-    )
-    unequal = len({point.images for point in scaling.points}) > 1
+    shown = list(dict.fromkeys((sides[0], sides[len(sides) // 2], sides[-1])))
     blind = blind_error(scaling.env_id)
+    columns: dict[str, Callable[[ScalingPoint], str]] = {
+        "error %": lambda point: (
+            f"{point.error_percent:.2f}{mark_of_chance(point.interval_percent[1], blind)}"
+        ),
+        "ms a scene": lambda point: digits(point.inference.total, 2),
+    }
+    if len({point.images for point in scaling.points}) > 1:
+        columns["training images"] = lambda point: count(point.images)
+    by_model = {
+        point.key: {each.side: each for each in scaling.of(point.model)} for point in scaling.points
+    }
     rows = [
         [
-            f"{point.side:,}x{point.side:,}",
-            IN_WORDS[point.key],
-            f"{point.error_percent:.2f}{mark_of_chance(point.interval_percent[1], blind)}",
-            digits(point.inference.total, 2),
-            *([count(point.images)] if unequal else []),
+            IN_WORDS[model],
+            *(
+                told(points[side]) if side in points else UNKNOWN
+                for told in columns.values()
+                for side in shown
+            ),
         ]
-        for point in points
+        for model, points in by_model.items()
     ]
-    heads = ["scene", "model", "error %", "ms a scene", *(["training images"] if unequal else [])]
-    return table(heads, rows)
+    heads = [f"{name} at {side:,} px" for name in columns for side in shown]
+    return table(["model", *heads], rows)
 
 
 def _parse(data: Any) -> Scaling:

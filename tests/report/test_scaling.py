@@ -101,21 +101,34 @@ def test_the_picture_in_short_shows_error_and_cost_of_every_model(
     assert overlapping_texts(caught[0]) == []
 
 
-def test_the_smallest_and_the_largest_side_stand_in_a_short_table() -> None:
-    text = extremes_table(a_scaling())
-    assert "| 60x60 | hard attention | 2.00 | 0.33 |" in text
-    assert "| deep full view | 32.00 | 259 |" in text
-    assert "120x120" not in text
-    assert "training images" not in text
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split(" | ")]
 
 
-def test_unequal_training_images_are_a_column_of_the_short_table() -> None:
+def test_a_short_table_has_three_sides_and_a_model_a_row() -> None:
+    heads, _, hard, _, full = map(cells, extremes_table(a_scaling()).splitlines())
+    assert heads[1:4] == [f"error % at {side} px" for side in (60, 240, 960)]
+    assert heads[4:] == [f"ms a scene at {side} px" for side in (60, 240, 960)]
+    assert hard[:5] == ["hard attention", "2.00", "8.00", "32.00", "0.33"]
+    assert (full[0], full[-1]) == ("deep full view", "259")
+
+
+def test_unequal_training_images_are_columns_of_the_short_table() -> None:
     scaling = a_scaling()
     last = replace(scaling.points[-1], images=16_000)
     text = extremes_table(replace(scaling, points=(*scaling.points[:-1], last)))
-    assert "| ms a scene | training images |" in text
-    assert "| 0.33 | 5.0 k |" in text
-    assert "| 259 | 16 k |" in text
+    heads, _, hard, _, full = map(cells, text.splitlines())
+    assert heads[7:] == [f"training images at {side} px" for side in (60, 240, 960)]
+    assert hard[7:] == ["5.0 k", "5.0 k", "5.0 k"]
+    assert full[7:] == ["5.0 k", "5.0 k", "16 k"]
+
+
+def test_a_side_that_a_model_lacks_is_a_dash_in_the_short_table() -> None:
+    scaling = a_scaling()
+    text = extremes_table(replace(scaling, points=scaling.points[:-1]))
+    full = cells(text.splitlines()[-1])
+    assert [full[3], full[6]] == ["—", "—"]
+    assert full[2] == "8.00"
 
 
 def test_the_revisions_of_trainings_stand_beside_that_of_the_costs() -> None:
