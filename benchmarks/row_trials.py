@@ -20,6 +20,7 @@ from typing import Any
 from filelock import FileLock
 
 from agents.algorithms.algorithm import find_algorithm
+from agents.scoring.run_record import model_of
 from agents.training.command_line import run_command
 from agents.training.config import RunConfig
 from agents.training.resuming import config_from_json
@@ -59,20 +60,21 @@ def main(arguments: list[str] | None = None) -> None:
     for words, changes, config in configs:
         if is_recorded(earlier_record(options.record, name, start, options.scenes), words, changes):
             continue
-        folder = options.out / f"{row.name}-{folder_name(words)}-{options.minutes:g}-minutes"
+        budget_name = f"{options.minutes:g}-minutes-seed{options.seed}"
+        folder = options.out / f"{row.name}-{folder_name(words)}-{budget_name}"
         algorithm = find_algorithm(config.algorithm, ALGORITHMS)
         run, score = trained_and_judged(algorithm, config, folder, options.scenes)
         episodes = run.load_checkpoint()[1]["episodes"]
         ((measure, value),) = judged(score).items()
         shown = f"{value:.2%}" if measure == "error" else f"{value:.3g}"
         print(f"{words:60} {episodes:9,} episodes, {measure} {shown}", flush=True)
-        with FileLock(options.out / f"{name}.lock"):
+        with FileLock((options.record or options.out) / f"{name}.lock"):
             # Read again: another command may have added trials meanwhile, this one perhaps.
             record = earlier_record(options.record, name, start, options.scenes)
             if is_recorded(record, words, changes):
                 continue
-            trial = {"settings": words, "episodes": episodes, measure: value, "note": ""}
-            record["trials"].append({**trial, "changes": changes})
+            trial = {"settings": words, "sees": model_of(run).sees, "episodes": episodes}
+            record["trials"].append({**trial, measure: value, "note": "", "changes": changes})
             record["revisions"] = sorted({*record["revisions"], run.config["revision"]})
             write_benchmark(options.record, name, record)
 

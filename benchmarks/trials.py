@@ -105,7 +105,8 @@ def main(arguments: list[str] | None = None) -> None:
         run, error = tried(changes, options.minutes, SEED, folder)
         episodes = run.load_checkpoint()[1]["episodes"]
         print(f"{settings:60} {episodes:9,} episodes, error {error:.2%}", flush=True)
-        found.append({"settings": settings, "episodes": episodes, "error": error, "note": ""})
+        trial = {"settings": settings, "sees": "glimpses", "episodes": episodes}
+        found.append({**trial, "error": error, "note": ""})
         revisions.add(run.config["revision"])
     preset, rivals = [], []
     for minutes in (options.minutes, options.long):

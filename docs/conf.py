@@ -93,7 +93,7 @@ NAVIGATION = {
         "Trials of settings <trials>",
         "records",
     ),
-    "Reference": ("api/index", "glossary", "Changelog <changelog>"),
+    "Reference": ("api/index", "related", "glossary", "Changelog <changelog>"),
 }
 """Caption -> pages of the side bar. It is not in index.md, which is read on GitHub too."""
 

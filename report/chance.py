@@ -1,4 +1,4 @@
-"""What blind guesses earn, and which models did not begin to learn."""
+"""What blind guesses earn, and which models are hardly better."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from glimpse_envs.episodes.description import describe
 from glimpse_envs.suite import SUITE, Row
 from report.groups import Group
 from report.markdown import listed
+
+NEAR = 3.0
+"""Points of error, in percent, by which what is near chance is better than it."""
 
 
 def scored_chance(row: Row) -> float:
@@ -35,12 +38,21 @@ def pays_for_success(groups: Sequence[Group]) -> bool:
     )
 
 
+def is_near_chance(high: float, blind: float | None) -> bool:
+    """Whether an interval of errors in percent, which ends at `high`, shows hardly any learning."""
+    return blind is not None and high >= blind - NEAR
+
+
 def mark_of_chance(high: float, blind: float | None) -> str:
     """What follows an error in a table whose interval, in percent, ends at `high`."""
-    return " (at chance)" if blind is not None and high >= blind else ""
+    return " (near chance)" if is_near_chance(high, blind) else ""
 
 
-def at_chance(models: Sequence[str]) -> str:
-    """The sentence about models, of which there is one or more, whose interval holds chance."""
-    had, its = ("It had", "its") if len(models) == 1 else ("These had", "their")
-    return f"At chance: {listed(models)}. {had} not begun to learn; {its} final error is unknown."
+def near_chance(models: Sequence[str]) -> str:
+    """The sentence about models, of which there is one or more, that are near chance."""
+    its, verb = ("its", "it errs") if len(models) == 1 else ("their", "they err")
+    return (
+        f"Near chance, with an interval that ends at most {NEAR:g} points under the error of blind "
+        f"guesses: {listed(models)}. This shows what {its} training costs, not what {verb} after "
+        "a longer one, which is unknown."
+    )

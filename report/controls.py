@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from glimpse_envs.evaluation.record import Gaze
 from glimpse_envs.evaluation.run_identity import settings_of_all
+from report.grouping import NEUTRAL_KWARGS
 from report.groups import Group
 from report.markdown import environment, listed
 
@@ -17,6 +18,10 @@ RULES: dict[Gaze, str] = {
     "oracle": "places are the targets', which nobody tells the others",
 }
 """Gaze that is not learned -> where it goes."""
+
+
+_OF_SENSOR = {"scales", "context", "look"}
+"""Arguments that change what an agent sees, not the scene."""
 
 
 def about_control(gaze: Gaze) -> str:
@@ -41,6 +46,25 @@ def controls_of(groups: Sequence[Group]) -> list[str]:
         found = f"that of {listed(twins)}, except for the gaze" if twins else "no other row's"
         sentences.append(f"{control.label} on {place}: its config is {found}")
     return sentences
+
+
+def without_controls(groups: Sequence[Group]) -> list[str]:
+    """The sentence on environments of pictures in which an agent chose its glimpses and none had
+    random ones; nothing where all have such a control."""
+    environments: dict[str, bool] = {}
+    for group in (group for group in groups if group.kind == "hard"):
+        kwargs = group.first.env_kwargs.items()
+        task = {name: value for name, value in kwargs if name not in NEUTRAL_KWARGS | _OF_SENSOR}
+        name = environment(group.first.env_id, task)
+        random = group.first.model.gaze == "random"
+        environments[name] = environments.get(name, False) or random
+    lacking = [name for name, has_control in environments.items() if not has_control]
+    if not lacking:
+        return []
+    return [
+        "**Controls**: agents with random glimpses are not trained yet on "
+        f"{listed(sorted(lacking))}. What choosing buys there is not measured."
+    ]
 
 
 def is_control(group: Group) -> bool:

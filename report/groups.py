@@ -174,6 +174,11 @@ class Group:
         return median(self._each_minutes)
 
     @property
+    def range_of_minutes(self) -> tuple[float, float]:
+        """The least and the greatest of those of which `core_minutes` is the median."""
+        return min(self._each_minutes), max(self._each_minutes)
+
+    @property
     def _each_minutes(self) -> list[float]:
         return [record.seconds * record.cores / 60 for record in self._timed]
 
@@ -199,11 +204,22 @@ class Group:
         """`core_minutes` for a table."""
         return self.timed(self.core_minutes)
 
+    @property
+    def minutes_of_given_cell(self) -> str:
+        """`minutes_cell`, and the budget of the first seed where that was in minutes."""
+        given = self.first.config.get("minutes")
+        return self.minutes_cell + ("" if given is None else f" of {minutes(given)}")
+
     def timed(self, number: float) -> str:
-        """Minutes of training for a table, and by which clock if not by the core's own."""
+        """Minutes of training for a table, by which clock if not by the core's own, and of which
+        seeds if not of all."""
         if all(record.on_gpu for record in self.records):
             return f"{minutes(number)} (GPU)"
-        return minutes(number) + (" (wall)" if self.by_the_wall else "")
+        if not self.by_the_wall:
+            return minutes(number)
+        timed = len(self._timed)
+        of_seeds = "" if timed == self.seeds else f", {timed} of {self.seeds} seeds"
+        return f"{minutes(number)} (wall{of_seeds})"
 
     @property
     def solved(self) -> int:

@@ -12,7 +12,7 @@ SEES_OF_PICTURES: dict[Kind, str] = {
     "hard": "one glimpse at a time",
     "human": "one glimpse at a time",
     "privileged": "all tiles in training",
-    "addressed": "every pixel once, then one place a read",
+    "addressed": "every pixel once, or a coarse view, then some patches",
     "soft_to_hard": "every pixel, one place a read in the end",
     "soft": "every pixel",
     "full": "every pixel",

@@ -8,23 +8,18 @@ from pathlib import Path
 from report.benchmark_records import read_benchmark
 from report.markdown import listed, short
 
-OF_WHOLE_VIEWS = ("draw", "full", "captioner")
-"""Words of the names of trials of models that see every pixel; all others are of agents."""
-
 
 def trial_counts(folder: Path) -> dict[str, tuple[int, int]]:
-    """Environment id -> the recorded trials of agents, and of models that see every pixel."""
+    """Environment id -> the recorded trials of agents, and of models that see everything."""
     found: dict[str, tuple[int, int]] = {}
     for path in sorted(folder.glob("trials*.json")):
         record = read_benchmark(path)
         if record is None:
             continue
         agents, others = found.get(record["env_id"], (0, 0))
-        trials = len(record["trials"])
-        if any(word in path.stem for word in OF_WHOLE_VIEWS):
-            found[record["env_id"]] = agents, others + trials
-        else:
-            found[record["env_id"]] = agents + trials, others
+        of_others = sum(trial["sees"] == "everything" for trial in record["trials"])
+        of_agents = len(record["trials"]) - of_others
+        found[record["env_id"]] = agents + of_agents, others + of_others
     return found
 
 
@@ -41,6 +36,6 @@ def how_settings_were_chosen(folder: Path, env_ids: Iterable[str]) -> list[str]:
         return []
     return [
         "**Settings** were chosen by short trainings ([trials](trials.md)), of agents and of "
-        f"models that see every pixel: {listed(told)}; where there were none, they are the "
+        f"models that see everything: {listed(told)}; where there were none, they are the "
         "presets'. So an agent may be tuned better than what it stands beside."
     ]

@@ -16,7 +16,16 @@ from report.group_cells import hardware_of, score_cells
 from report.grouping import Task, tasks_of
 from report.groups import FEW_SEEDS, Group
 from report.kinds import KINDS, Kind
-from report.markdown import UNKNOWN, bullets, count, environment, table
+from report.markdown import (
+    UNKNOWN,
+    bullets,
+    count,
+    environment,
+    listed,
+    short,
+    short_revision,
+    table,
+)
 from report.page import Draw, Places, Published, in_docs, page_of
 from report.pages.records import POINTER
 from report.pages.scene_size import (
@@ -27,6 +36,7 @@ from report.pages.scene_size import (
 )
 from report.runs import read_runs, record_links
 from report.scaling import FILE_NAME, Scaling, read_scaling
+from report.trial_counts import trial_counts
 
 MAIN_ID = "Glimpse/ClutteredGlyphs-v0"
 """Whose comparison comes first: it needs no data."""
@@ -80,7 +90,8 @@ _COUNTED = (
     "Core-seconds: seconds of the core's own clock, which does not count the time of other "
     "processes, spent in training updates with one thread, environment included, on the machine "
     "named above. Scoring on the validation split is excluded. The time to an error is that of the "
-    "first validation at or below it, so its resolution is the time between validations.",
+    "first validation at or below it. The times between validations double, so it is known "
+    "within a factor of two.",
 )
 
 
@@ -130,7 +141,8 @@ def comparison_page(tasks: Sequence[Task], scaling: Scaling | None, places: Plac
             published_table(task.groups, places),
             "How the settings were chosen, and which answers are trained on the label:",
             bullets(_settings(task.groups)),
-            hardware_of(task.groups),
+            _recorded_trials(task.env_id, places),
+            f"{_revisions(task.groups)} {hardware_of(task.groups)}",
         ]
     blocks += [
         "## What is counted",
@@ -208,6 +220,25 @@ def _settings(groups: Sequence[Group]) -> list[str]:
         text = f"{record.notes or 'no notes'}; {answers}"
         shared.setdefault(text, []).append(record.model.name)
     return [f"{'; '.join(dict.fromkeys(models))}: {text}" for text, models in shared.items()]
+
+
+def _recorded_trials(env_id: str, places: Places) -> str:
+    """How many of the trials that chose the settings have a record."""
+    agents, others = trial_counts(places.benchmarks).get(env_id, (0, 0))
+    return (
+        "These numbers of short trainings are as remembered, and unequal. [Recorded](trials.md) on "
+        f"{short(env_id)} are {agents} of agents and {others} of models that see everything."
+    )
+
+
+def _revisions(groups: Sequence[Group]) -> str:
+    """By which code the models were trained."""
+    revisions = dict.fromkeys(record.revision for group in groups for record in group.records)
+    changed = " (+dirty: with changes that were not committed)" * ("dirty" in "".join(revisions))
+    return (
+        f"Trained by {listed([short_revision(revision) for revision in revisions])}{changed}; some "
+        "models train [faster by now](reproducing.md#what-has-changed)."
+    )
 
 
 def _training(groups: Sequence[Group]) -> str:

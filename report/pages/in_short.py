@@ -12,7 +12,7 @@ from report.group_cells import score_cells
 from report.grouping import Task
 from report.groups import Group
 from report.kinds import Kind
-from report.markdown import UNKNOWN, environment, listed, minutes, table
+from report.markdown import UNKNOWN, environment, listed, table
 from report.trained_runs import own_arguments_of
 
 _AGENTS: tuple[Kind, ...] = ("hard",)
@@ -45,8 +45,14 @@ _LENGTHS = (
 
 _IN_VIEW = (
     "On {} the agent works out the symbol that it answers from the present glimpse alone "
-    "(`answer_in_view`); the memories that see every cell have no such help."
+    "(`answer_in_view`)."
 )
+_REPEATS = {
+    "symbols": "On {} it may also repeat the symbol in view as its answer (`direct_access`).",
+    "all": "On {} it may also repeat the symbol in view as its answer, and the address in view as "
+    "its next look, which is all that a step there needs (`direct_access`).",
+}
+_NO_SUCH_HELP = "The memories that see every cell have no such help."
 
 
 def scenes_in_short(tasks: Sequence[Task]) -> list[str]:
@@ -62,13 +68,23 @@ def memory_in_short(tasks: Sequence[Task]) -> list[str]:
     each = ("solved", "success % at 1x", "at 2x", "core-minutes, of those given")
     heads = ("task", "sees one cell a step", *each, "sees every cell", *each)
     blocks = [_HEADING, _table(tasks, heads, _by_solved, _solved_cells), _MEMORY_CHOICE, _LENGTHS]
-    in_view = [
-        environment(task.env_id, task.env_kwargs)
-        for task in tasks
-        if (best := _best(task, _AGENTS, _by_solved)) is not None
-        and best.first.config.get("network", {}).get("answer_in_view")
-    ]
-    return [*blocks, _IN_VIEW.format(listed(in_view))] if in_view else blocks
+    helped = _helped_by_networks(tasks)
+    return [*blocks, " ".join([*helped, _NO_SUCH_HELP])] if helped else blocks
+
+
+def _helped_by_networks(tasks: Sequence[Task]) -> list[str]:
+    """On which tasks the networks of the agents shown have something of the task built in."""
+    helped: dict[str, list[str]] = {}
+    for task in tasks:
+        best = _best(task, _AGENTS, _by_solved)
+        network = {} if best is None else best.first.config.get("network", {})
+        sentences = [
+            *([_IN_VIEW] if network.get("answer_in_view") else []),
+            *([_REPEATS[access]] if (access := network.get("direct_access")) else []),
+        ]
+        for sentence in sentences:
+            helped.setdefault(sentence, []).append(environment(task.env_id, task.env_kwargs))
+    return [sentence.format(listed(names)) for sentence, names in helped.items()]
 
 
 def _table(
@@ -135,9 +151,13 @@ def _by_solved(group: Group) -> tuple[float, ...]:
     return -group.solved / group.seeds, group.choice, group.core_minutes
 
 
-def _solved_cells(_: Task, group: Group) -> list[str]:
+def _solved_cells(task: Task, group: Group) -> list[str]:
     shares = [group.success_at(multiple) for multiple in (1, 2)]
-    told = [UNKNOWN if share is None else f"{100 * share:.1f}" for share in shares]
-    given = group.first.config.get("minutes")
-    of = "" if given is None else f" of {minutes(given)}"
-    return [f"{group.solved} of {group.seeds}", *told, group.minutes_cell + of]
+    blind = blind_error(task.env_id) if pays_for_success(task.groups) else None
+    told = [
+        UNKNOWN
+        if share is None
+        else f"{100 * share:.1f}{mark_of_chance(100 * (1 - share), blind) if share else ''}"
+        for share in shares
+    ]
+    return [f"{group.solved} of {group.seeds}", *told, group.minutes_of_given_cell]

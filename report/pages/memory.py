@@ -29,6 +29,7 @@ from report.references.memory import (
     MemoryReference,
 )
 from report.runs import read_runs, record_links
+from report.trial_counts import how_settings_were_chosen
 from report.unequal_trainings import unequal_trainings
 
 PAGE = "docs/memory.md"
@@ -82,6 +83,9 @@ _COLUMNS = (
 )
 
 
+_ON_TESTS = "test tables"
+_NO_FAIR_CHOICE = ". Chosen on tests, their results are no claim"
+
 _PLACE_OF_SOLVED = 3
 """Of what `_solved` says, in `_COLUMNS`."""
 
@@ -117,6 +121,7 @@ def memory_page(
     columns = [*_COLUMNS]
     columns.insert(_PLACE_OF_SOLVED, _solved(_groups(tasks)))
     columns += unequal_trainings(_groups(tasks))
+    columns += how_settings_were_chosen(places.benchmarks, [task.env_id for task in tasks])
     blocks = [_HEAD]
     if tasks:
         blocks += [
@@ -210,7 +215,10 @@ def _notes(task: Task) -> list[str]:
         for record in group.records:
             if record.notes:
                 shared.setdefault(record.notes, []).append(group.label)
-    return [f"{listed(list(dict.fromkeys(models)))}: {note}" for note, models in shared.items()]
+    return [
+        f"{listed(list(dict.fromkeys(models)))}: {note}{_NO_FAIR_CHOICE * (_ON_TESTS in note)}"
+        for note, models in shared.items()
+    ]
 
 
 def _read_cost(measured: bool) -> str:

@@ -13,7 +13,7 @@ from glimpse_envs.evaluation.statistics import (
     SHORT_MINUTES,
     SHORT_SEEDS,
 )
-from report.controls import controls_of
+from report.controls import controls_of, without_controls
 from report.figures.results import draw_results
 from report.group_cells import hardware_of, score_cells
 from report.grouping import group_runs
@@ -46,7 +46,8 @@ VERDICTS = (
     "*Under* and *above*: the whole interval lies under or above that error; otherwise it "
     f"*overlaps*. This is a claim from {CLAIM_SEEDS} seeds ({SHORT_SEEDS} where a training "
     f"took under {SHORT_MINUTES:g} core-minutes) on {CLAIM_EPISODES:,} scenes, against a number "
-    "that was checked, of a setting that its source tells in full; else *no claim*."
+    "that was checked, of a setting that its source tells in full; else *no claim*. *One source*: "
+    "the paper's number was read in one place that quotes it."
 )
 
 _COLUMNS = (
@@ -104,7 +105,8 @@ def results_page(groups: Sequence[Group], places: Places) -> str:
     known = [reference.env_id for reference in REFERENCES]
     ids = dict.fromkeys([*known, *(group.first.env_id for group in groups)])
     blocks = [_HEAD, "## Error by glimpses", _figure(in_docs(FIGURE)), _CAPTION]
-    blocks += ["## How to read the tables", bullets(_COLUMNS), *meanings_blocks(groups)]
+    columns = [*_COLUMNS, *without_controls(groups)]
+    blocks += ["## How to read the tables", bullets(columns), *meanings_blocks(groups)]
     blocks += training_blocks(groups)
     for env_id in ids:
         blocks += [f"## {short(env_id)}", table(HEADER, _rows_of(env_id, groups, places))]
@@ -127,7 +129,8 @@ def headline(groups: Sequence[Group]) -> str:
             "or by test error for old runs without one. "
             f"Models with {CLAIM_SEEDS} or more seeds are preferred. {FEW_SEEDS} "
             "Core-minutes are of one training (*wall*: wall-clock time, beside other work), on "
-            "machines that differ; costs on one machine stand [here](docs/comparison.md). "
+            "machines that differ, so that they are no comparison; costs on one machine stand "
+            "[here](docs/comparison.md). "
             "A number with † was not checked against its paper. Agents are trained on "
             "50,000 images, the papers' mostly on 60,000, with other networks and optimizers: "
             f"[all differences]({PAGE}#{_ANCHOR}). *Overhang* n: digits are shifted by up to n "
@@ -207,8 +210,9 @@ def against(group: Group, reference: Reference) -> tuple[str, str]:
 def _compared(group: Group, number: float | None, claims: bool, dagger: str = "") -> str:
     if number is None:
         return UNKNOWN
+    shifted = ", trained on shifted digits" if group.first.env_kwargs.get("overhang") else ""
     doubt = "" if claims else ", no claim"
-    return f"{number:.2f}{dagger} ({compare(group.interval, number)}{doubt})"
+    return f"{number:.2f}{dagger} ({compare(group.interval, number)}{shifted}{doubt})"
 
 
 def _footnotes(groups: Sequence[Group]) -> list[str]:

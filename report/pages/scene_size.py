@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from report.chance import at_chance, blind_error
+from report.chance import blind_error, is_near_chance, near_chance
 from report.markdown import bullets, count, digits, listed, short_revision
 from report.page import in_docs
 from report.scaling import IN_WORDS, ModelName, Scaling, extremes_table, scaling_table
@@ -142,8 +142,8 @@ def _pixels(sides: Sequence[float]) -> str:
 
 
 def _unmeasured(scaling: Scaling, called: Mapping[str, str]) -> str:
-    """Which models lack at which sides, and what did not begin to learn; `called` has the name of
-    each model."""
+    """Which models lack at which sides, and which are near chance; `called` has the name of each
+    model."""
     sides = {point.side for point in scaling.points}
     lacks = {
         called[model]: sorted(sides - {point.side for point in scaling.of(model)})
@@ -154,10 +154,10 @@ def _unmeasured(scaling: Scaling, called: Mapping[str, str]) -> str:
     stuck = [
         f"{called[point.model]} at {_pixels([point.side])} ({count(point.images)} images)"
         for point in scaling.points
-        if blind is not None and point.interval_percent[1] >= blind
+        if is_near_chance(point.interval_percent[1], blind)
     ]
     said = [f"Not measured: {listed(lacking)}."] if lacking else []
-    return " ".join([*said, *([at_chance(stuck)] if stuck else [])])
+    return " ".join([*said, *([near_chance(stuck)] if stuck else [])])
 
 
 def scaling_in_short(scaling: Scaling | None) -> str:
@@ -166,10 +166,10 @@ def scaling_in_short(scaling: Scaling | None) -> str:
         return f"Not measured yet: {SCALE}."
     training = (
         "The agent's training used a curriculum: its first glimpse was near the target at first, "
-        "and farther away with success. The others had none. The agent's settings were chosen by "
-        "[trials](docs/trials.md) on cluttered digits of some of these sizes, those of the others "
-        "by fewer, at 60 and 100 pixels, or not at all. The soft window is DRAW's, of 12x12 "
-        "filters at every side"
+        "and farther away with success. The others had none. The agent was tuned by "
+        "[trials](docs/trials.md) on cluttered digits at 60, 480, 960 and 1,920 pixels, the soft "
+        "window and the full views by fewer, at 60 or 100 pixels, or not at all. The soft window "
+        "is DRAW's, of 12x12 filters at every side"
     )
     with_retina = any(point.key == "soft_retina" for point in scaling.points)
     training += "; the soft retina has the agent's windows." if with_retina else "."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from report.chance import at_chance, blind_error, pays_for_success
-from report.controls import is_control
+from report.chance import blind_error, is_near_chance, near_chance, pays_for_success
+from report.controls import is_control, without_controls
 from report.group_cells import hardware_of, score_cells
 from report.grouping import Task, tasks_of
 from report.groups import Group
@@ -20,6 +20,7 @@ from report.references.pictures import Reference
 from report.references.scenes import SCENE_REFERENCES
 from report.runs import read_runs, record_links
 from report.trial_counts import how_settings_were_chosen
+from report.unequal_trainings import unequal_trainings
 
 PAGE = "docs/scenes.md"
 FOLDER = "scenes"
@@ -51,11 +52,12 @@ _COLUMNS = (
     "**Mean return**, where it is not the share of success: what the environment pays in an "
     "episode, such as an equal share for each frame that is named rightly, or each answer in turn.",
     "**Episodes**: of training, the mean over the seeds, or their range where it is wide. A budget "
-    "is in core-minutes, in which a machine that is slower, or busy, sees fewer; further seeds are "
-    "trained for the episodes of the first, but for those whose records have minutes. *Slower "
+    "is in core-minutes, in which a machine that is slower, or busy, sees fewer. Further seeds "
+    "train for as many episodes as the first, except where a record gives minutes. *Slower "
     "code*: a revision by which full views and DRAW's windows saw about half as many scenes a "
     "minute, and pointers and captioners fewer, than they [do now]"
     "(reproducing.md#what-has-changed).",
+    "**Core-minutes**: of a training, the median over the seeds, or their range where it is wide.",
     "**Values delivered**, **pixels covered**, **multiply-adds**: of one episode, as defined in "
     "[hard against soft](comparison.md). A model that sees the whole of a still scene is given it "
     "once, however many words it writes.",
@@ -64,8 +66,14 @@ _COLUMNS = (
 )
 
 
+_MUON = (
+    "**Optimizers**: in the [trials](trials.md) on which both were tried, full views erred less "
+    "with Muon than with Adam, one run each. Those of these tables that Adam trained may be better "
+    "than they look."
+)
+
 WIDE = 1.2
-"""Ratio of two seeds' episodes above which their range is shown."""
+"""Ratio of two seeds' episodes, or minutes, above which their range is shown."""
 SLOWER_CODE = ("1632f49c", "7186c13e", "82c81e94", "6a1d7c4e")
 """Revisions with records of models that see everything from before these were faster."""
 
@@ -86,6 +94,9 @@ def scenes_page(tasks: Sequence[Task], places: Places) -> str:
             [
                 *_COLUMNS,
                 *how_settings_were_chosen(places.benchmarks, [task.env_id for task in tasks]),
+                *unequal_trainings(groups),
+                *([_MUON] if groups else []),
+                *without_controls(groups),
             ]
         ),
         *meanings_blocks(groups),
@@ -95,7 +106,8 @@ def scenes_page(tasks: Sequence[Task], places: Places) -> str:
         blocks += ["## Tasks", f"Not measured yet: {TRAIN}."]
     for task in tasks:
         blocks += [f"## {environment(task.env_id, task.env_kwargs)}", _table(task, places)]
-        blocks += [*_not_begun(task), *_shorter_controls(task), *_oracle_above(task)]
+        blocks += [*_near_chance(task), *_shorter_controls(task), *_oracle_above(task)]
+        blocks += _precisions(task)
     waiting = [reference for reference in SCENE_REFERENCES if not _measured(reference, groups)]
     if waiting:
         blocks += ["## Reported by others, not measured here", bullets(map(_report, waiting))]
@@ -153,6 +165,18 @@ def _oracle_above(task: Task) -> list[str]:
     ]
 
 
+def _precisions(task: Task) -> list[str]:
+    """In which precision each model was trained, where they differ."""
+    found: dict[str, list[str]] = {}
+    for group in task.groups:
+        for record in group.records:
+            found.setdefault(record.config.get("precision", "float32"), []).append(group.label)
+    if len(found) < 2:
+        return []
+    told = [f"in {name}: {listed(list(dict.fromkeys(found[name])))}" for name in sorted(found)]
+    return [f"Trained {'; '.join(told)}. Of one budget in minutes, the faster one sees more."]
+
+
 def _errs_less(learned: Group, oracle: Group) -> bool:
     """Whether a learned gaze errs less in the same environment, after no more time of training."""
     same = learned.first.env_kwargs == oracle.first.env_kwargs
@@ -160,15 +184,15 @@ def _errs_less(learned: Group, oracle: Group) -> bool:
     return same and in_time and learned.interval[1] < oracle.interval[0]
 
 
-def _not_begun(task: Task) -> list[str]:
-    """What is said of models at chance, where there are any."""
+def _near_chance(task: Task) -> list[str]:
+    """What is said of models near chance, where there are any."""
     blind = blind_error(task.env_id) if pays_for_success(task.groups) else None
     stuck = [
         f"{group.label} ({group.episodes_cell} episodes)"
         for group in task.groups
-        if blind is not None and group.has_success and group.interval[1] >= blind
+        if group.has_success and is_near_chance(group.interval[1], blind)
     ]
-    return [at_chance(stuck)] if stuck else []
+    return [near_chance(stuck)] if stuck else []
 
 
 def _row(group: Group, places: Places) -> list[str]:
@@ -185,7 +209,7 @@ def _row(group: Group, places: Places) -> list[str]:
         group.sees,
         *(UNKNOWN if cost is None else count(cost) for cost in costs),
         _episodes(group),
-        group.minutes_cell,
+        _minutes(group),
         record_links(group.runs, places, PAGE),
     ]
 
@@ -197,6 +221,14 @@ def _episodes(group: Group) -> str:
     shown = group.episodes_cell if many <= WIDE * few else f"{count(few)} to {count(many)}"
     slower = any(record.revision.startswith(SLOWER_CODE) for record in group.records)
     return f"{shown} (slower code)" if slower and group.kind in ("full", "soft") else shown
+
+
+def _minutes(group: Group) -> str:
+    """Of training: the median over the seeds, or the range of numbers that are far apart."""
+    few, many = group.range_of_minutes
+    if many <= WIDE * few:
+        return group.minutes_cell
+    return f"{minutes(few)} to {group.timed(many)}"
 
 
 def _measured(reference: Reference, groups: Sequence[Group]) -> bool:

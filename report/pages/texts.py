@@ -12,11 +12,13 @@ from report.grouping import Task, tasks_of
 from report.groups import FEW_SEEDS, Group
 from report.how_made import meanings_blocks
 from report.kinds import SEES_OF_STATEMENTS
-from report.markdown import UNKNOWN, bullets, listed, table
+from report.markdown import UNKNOWN, bullets, listed, short, table
 from report.page import Places, Published, page_of
 from report.pages.records import POINTER
+from report.pages.results import differences_of
 from report.references.texts import BABI, SOURCES
 from report.runs import read_runs, record_links
+from report.trial_counts import how_settings_were_chosen
 from report.unequal_trainings import unequal_trainings
 
 PAGE = "docs/texts.md"
@@ -28,7 +30,7 @@ SMALL = 5
 """Error in percent below which the task is learned."""
 _SHARED = (
     "model", "sees", "seeds", "error %", "95 % interval", f"below {SMALL} %", "statements read",
-    "episodes", "core-minutes", "records",
+    "episodes", "core-minutes, of those given", "records",
 )  # fmt: skip
 _LONGER = "error % at 2x, 4x"
 
@@ -49,10 +51,12 @@ _COLUMNS = (
     f"**Below {SMALL} %**: how many of the seeds err less. Where some learn the task and others do "
     "not, the mean of the error says little, and its interval may be far "
     "[too narrow](intervals.md).",
-    "**Statements read**: in an episode, each as often as it is read or scored; by models that see "
-    "everything, blanks of short texts too.",
+    "**Statements read**: in an episode, each counted each time that it is read or scored. Models "
+    "that see everything also read the padding of short texts, once to store it, and once for each "
+    "of their reads.",
     "**Episodes, core-minutes**: length of the training, which ends at the first validation that "
-    "is 99 % right, or with its budget.",
+    "is 99 % right, or with its budget; a budget in core-minutes, which stands beside it, is of "
+    "the first seed, whose number of episodes is that of the others.",
     FEW_SEEDS,
 )
 
@@ -79,7 +83,11 @@ def publish(places: Places) -> Published:
 def texts_page(tasks: Sequence[Task], places: Places) -> str:
     """The Markdown page: tables of stories and of bAbI, and what others report."""
     groups = [group for task in tasks for group in task.groups]
-    columns = [*_COLUMNS, *unequal_trainings(groups)]
+    columns = [
+        *_COLUMNS,
+        *unequal_trainings(groups),
+        *how_settings_were_chosen(places.benchmarks, [task.env_id for task in tasks]),
+    ]
     blocks = [_HEAD, "## How to read the tables", bullets(columns), *meanings_blocks(groups)]
     stories = [task for task in tasks if task.env_id == STORIES]
     blocks += ["## Stories", *_table(stories, ("question", *_SHARED, _LONGER), places)]
@@ -90,6 +98,9 @@ def texts_page(tasks: Sequence[Task], places: Places) -> str:
     rows = [(name, *(f"{error:g}" for error in errors)) for name, *errors in published]
     blocks += ["### Reported by others", "Test errors in percent.", table(heads, rows)]
     blocks.append(bullets(SOURCES))
+    notes = differences_of(groups, lambda record: short(record.env_id))
+    if notes:
+        blocks += ["## How models were made and trained", bullets(notes)]
     if groups:
         blocks += [hardware_of(groups), POINTER.format("records.md")]
     return page_of(blocks)
@@ -129,7 +140,7 @@ def _row(group: Group, places: Places) -> list[str]:
         f"{sum(error < SMALL for error in group.errors)} of {group.seeds}",
         UNKNOWN if read is None else f"{read:.1f}",
         group.episodes_cell,
-        group.minutes_cell,
+        group.minutes_of_given_cell,
         record_links(group.runs, places, PAGE),
     ]
 

@@ -39,31 +39,35 @@ _HEAD = """# Worlds that move
 
 <!-- Drawn by `python -m report` from results/worlds; do not edit. -->
 
-The agent acts in a world that changes even where it does not look: [Catch](environments/Catch.md),
-and Atari games and MiniGrid's worlds [through a glimpse](wrappers.md). All agents are actor-critic
+The agent acts in a world that changes even where it does not look: [Catch](environments/Catch.md)
+and Atari games [through a glimpse](wrappers.md). Bonuses of curiosity are tried on
+[Search](environments/Search.md) and on MiniGrid's worlds, in which nothing is looked at: the agent
+sees MiniGrid's own view, as a whole. All agents are actor-critic
 with a recurrent network, trained on one CPU core by `python -m benchmarks.tables worlds`."""
 
 _COLUMNS = (
     "**Return**. Mean over test episodes and seeds. For an Atari game it is the game's score: "
     "whole games are played, and rewards are not clipped. The interval of one run is Student's, "
-    "over its episodes; that of several runs is the range over seeds. There is none where all "
-    "returns are equal.",
+    "over its episodes, and says nothing of other trainings; that of several runs is the range "
+    "over seeds. There is none where all returns are equal.",
     "**Success**. Percentage of test episodes with success: an inter-quartile mean over the seeds "
     "(the mean with fewer than four). Its interval, of 95 %, is Wilson's for one run, otherwise a "
     "bootstrap over seeds and episodes, stretched with fewer than five seeds.",
-    "**Steps**. Training episodes times their length, if all have the same length; *at most*: "
-    "times that of the segments into which games and MiniGrid's worlds are cut, the last of which "
-    "may be shorter.",
+    "**Steps**. Training episodes times their length, if all have the same length. *At most*: "
+    "episodes times the length of the segments into which games and MiniGrid's worlds are cut; "
+    "last segments may be shorter.",
     "**Gaze**. *Learned*: the agent chooses where to look. In Atari games, *static*: always the "
     "middle; *random*: a uniformly random location at every step; *raster*: one tile after "
     "another. With these three only the acts are learned. *SUGARL*: learned, and a step costs more "
     "the less its act can be guessed from the glimpses before and after it, by its authors' "
     "weights. *None*: acts without looking, "
     "random ones or the best of all that are taken for ever, `python -m benchmarks.blind_play`.",
-    "**As blind**. No seed scores more than the best of these, as far as Welch's interval of the "
-    "difference tells: such a score shows no use of what is seen.",
+    "**As blind**. No seed's score lies clearly, by Welch's 95 % interval of the difference, above "
+    "the best of these: such a score shows no use of what is seen.",
     "**Bonus**. *ICM* and *RND* reward observations that were not predicted, divided by the "
-    "standard deviation of the bonus's returns; *entropy* rewards the entropy of the choices.",
+    "standard deviation of the bonus's returns; *entropy* rewards the entropy of the choices. "
+    "Trainings that differ in the seed alone differ by as much as bonuses do here, and those of "
+    "the [trials](trials.md) too, so one run of each does not tell bonuses apart.",
     "**Actions**. The likeliest actions are scored; in Atari games and MiniGrid, where these may "
     "lead in a circle for ever, sampled ones, as in RL Baselines3 Zoo. The column marks older "
     "records that differ.",

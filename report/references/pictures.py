@@ -145,7 +145,7 @@ REFERENCES = (
     ),
     Reference(
         "Glimpse/ClutteredMNISTLarge-v0", 1, None, 0.92,
-        "whole-image convolutional network, fresh clutter every epoch (several public reports)",
+        "whole-image convolutional network, fresh clutter every epoch (public, without a paper)",
         _LARGE, model=FULL_STRONG,
     ),
     Reference(

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 NO_CLAIM = (
     "No claim is made against these numbers: RAM does not state where its ball starts and how fast "
     "it is. SUGARL's agents are DQN, see a frame of 84x84 of which all but the fovea is black, cut "
-    "past frames anew at the present gaze, train for a million steps, and are told by an "
-    "inter-quartile mean over 26 games of scores beside a full view's; these are PPO with an LSTM, "
-    "see the fovea alone and past frames as they were seen, and train for an hour of one core a "
-    "game. MultiRoom-N6 is another world than those here, from one log."
+    "past frames anew at the present gaze, train for a million steps, and are reported as an "
+    "inter-quartile mean over 26 games of scores divided by a full view's; these are PPO with an "
+    "LSTM, see the fovea alone and past frames as they were seen, and train for an hour of one "
+    "core a game. MultiRoom-N6 is another world than those here, from one log."
 )
 
 
@@ -33,7 +33,10 @@ CATCH = WorldReference(
     "20 M frames",
 )
 CATCH_LATER = WorldReference(
-    "Glimpse/Catch-v0", "one re-implementation", "about 89 % caught", "15 M episodes"
+    "Glimpse/Catch-v0",
+    "a public re-implementation (one source)",
+    "about 89 % caught",
+    "15 M episodes",
 )
 
 WORLD_REFERENCES = (CATCH, CATCH_LATER)

@@ -1,7 +1,7 @@
 """Changes of a table's row are tried at equal core-minutes, and recorded together."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -12,6 +12,7 @@ from benchmarks import row_trials
 from benchmarks.row_trials import AS_IT_IS, changed, main, parse
 from benchmarks.tables.glyphs import GLYPHS
 from benchmarks.tables.table import Row
+from glimpse_envs.evaluation.record import Model
 
 ROW = "glyphs-centred-6"
 WRONG = SimpleNamespace(success=0.5, mean_return=0.5)
@@ -59,7 +60,10 @@ def test_trials_are_added_to_those_of_the_rows_record(
 class RunOfOneEpisode:
     """What a trial is recorded of."""
 
-    config: ClassVar = {"revision": "0123456789ab"}
+    config: ClassVar = {
+        "revision": "0123456789ab",
+        "model": asdict(Model("Full view strong", sees="everything", attention="none")),
+    }
 
     def load_checkpoint(self) -> tuple[None, dict[str, int]]:
         return None, {"episodes": 1}
@@ -80,6 +84,7 @@ def test_commands_that_try_changes_at_once_record_the_trials_of_all(
     record = json.loads((tmp_path / f"trials_{ROW}.json").read_text())
     tried = [one["settings"] for one in record["trials"]]
     assert tried == [AS_IT_IS, "another", "few units"]
+    assert {one["sees"] for one in record["trials"]} == {"everything"}  # what its run says
 
 
 def test_trials_of_another_machine_are_not_joined(

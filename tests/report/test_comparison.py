@@ -59,12 +59,12 @@ def test_what_lacks_and_what_did_not_begin_to_learn_is_said(tmp_path: Path) -> N
     write_scaling(measured, tmp_path / "results" / "comparison")
     published = publish(Places(tmp_path / "results", tmp_path))
     last = others[-1]
-    for text, lacking, at_chance in (
+    for text, lacking, near_chance in (
         (published.blocks["scaling"], "deep full view", "hard attention"),
         (published.texts["docs/comparison.md"], last.model, stuck.model),
     ):
         assert f"Not measured: {lacking} at {last.side} pixels" in text
-        assert f"At chance: {at_chance} at {stuck.side} pixels (16 k images)" in text
+        assert f"blind guesses: {near_chance} at {stuck.side} pixels (16 k images). This" in text
 
 
 def test_core_minutes_by_the_walls_clock_are_marked() -> None:

@@ -18,6 +18,7 @@ from tests.support.records import (
     SOFT_TILES,
     a_record,
     as_runs,
+    memory_record,
 )
 
 PAIR, COPY = "Glimpse/DigitPair-v0", "Glimpse/Copy-v0"
@@ -52,16 +53,30 @@ def test_scenes_without_validation_have_the_lowest_error_of_each_kind() -> None:
 def test_a_model_at_chance_is_marked() -> None:
     records = [of_model("guessing", env_id=MEGAPIXEL, error=90.0)]
     ((_, _, error, *_),) = rows_of(scenes_in_short(tasks_of(as_runs(records))))
-    assert error.endswith("1 (at chance)")
+    assert error.endswith("1 (near chance)")
 
 
-def test_agents_that_answer_from_the_glimpse_alone_are_named() -> None:
-    def text(**network: bool) -> str:
+def test_a_memory_at_chance_is_marked() -> None:
+    chase = "Glimpse/PointerChase-v0"  # of 16 values
+    guessing = memory_record(right=0.07, multiples=(1,), env_id=chase)
+    ((_, _, _, once, twice, *_),) = rows_of(memory_in_short(tasks_of(as_runs([guessing]))))
+    assert (once, twice) == ("7.0 (near chance)", "—")
+    (score,) = guessing.scores
+    able = replace(guessing, scores=(replace(score, success=0.2),))
+    ((_, _, _, once, *_),) = rows_of(memory_in_short(tasks_of(as_runs([able]))))
+    assert once == "20.0"
+
+
+def test_what_the_networks_of_agents_have_built_in_is_told() -> None:
+    def text(**network: Any) -> str:
         record = of_model("an agent", env_id=COPY, config={"network": network})
         return memory_in_short(tasks_of(as_runs([record])))[-1]
 
     assert text(answer_in_view=True).startswith("On Copy-v0 the agent works out the symbol")
-    assert "answer_in_view" not in text(answer_in_view=False)
+    assert "On Copy-v0 it may also repeat the symbol in view" in text(direct_access="symbols")
+    assert "the address in view as its next look" in text(direct_access="all")
+    assert text(direct_access="all", answer_in_view=True).endswith("have no such help.")
+    assert "such help" not in text(answer_in_view=False, direct_access=None)
 
 
 def test_the_best_is_chosen_on_validation_and_its_test_error_is_told() -> None:

@@ -136,6 +136,12 @@ def test_each_note_is_told_once_after_its_models() -> None:
     assert lines.count("- Reinforce LSTM: in groups") == 1
 
 
+def test_settings_that_were_chosen_on_tests_are_no_claim() -> None:
+    page = page_of(memory_record(notes="chosen on the test tables of seeds 0 to 2"))
+    assert "seeds 0 to 2. Chosen on tests, their results are no claim" in page
+    assert "no claim\n" not in page_of(memory_record(notes="chosen on validation tables"))
+
+
 def test_the_paper_s_copy_is_a_mean_over_seeds() -> None:
     page = page_of(bits=[bits_record(0, 0.5), bits_record(1, 0.1)])
     row = row_of(page, "| 120 | 960 |")

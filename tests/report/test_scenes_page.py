@@ -68,15 +68,43 @@ def test_no_claim_is_made_against_noise_of_another_kind(tmp_path: Path) -> None:
     assert (found["best public"], found["seeds"]) == ("0.90 (under, no claim)", "5")
 
 
-def test_what_has_not_begun_to_learn_is_named(tmp_path: Path) -> None:
+def test_what_is_near_chance_is_named(tmp_path: Path) -> None:
     folder = tmp_path / "results" / FOLDER
     megapixel = "Glimpse/MegapixelMNIST-v0"  # ten classes
-    write_record(a_record(CAPTIONER, env_id=megapixel, error=90.3), folder)
+    write_record(a_record(CAPTIONER, env_id=megapixel, error=88.0), folder)
     write_record(a_record(REINFORCE, env_id=megapixel, error=80.0), folder)
     page = page_of(tmp_path)
-    (said,) = (line for line in page.splitlines() if line.startswith("At chance: "))
-    assert said.startswith(f"At chance: {CAPTIONER.name} (")
+    (said,) = (line for line in page.splitlines() if line.startswith("Near chance, "))
+    assert f"blind guesses: {CAPTIONER.name} (" in said
     assert REINFORCE.name not in said
+
+
+def test_trainings_of_unequal_length_are_a_range(tmp_path: Path) -> None:
+    folder = tmp_path / "results" / FOLDER
+    for seed, minutes in enumerate((30, 30, 73)):
+        write_record(a_record(env_id=PAIR, seed=seed, seconds=60.0 * minutes, cores=1), folder)
+    assert cells_of(page_of(tmp_path), "Reinforce LSTM")["core-minutes"] == "30 to 73"
+
+
+def test_the_precisions_of_one_table_are_told_where_they_differ(tmp_path: Path) -> None:
+    folder = tmp_path / "results" / FOLDER
+    write_record(a_record(env_id=PAIR, config={"precision": "bfloat16"}), folder)
+    assert "Trained in" not in page_of(tmp_path)
+    write_record(a_record(FULL_STRONG, env_id=PAIR, config={"precision": "float32"}), folder)
+    told = f"Trained in bfloat16: {REINFORCE.name}; in float32: {FULL_STRONG.name}. "
+    assert told in page_of(tmp_path)
+
+
+def test_tasks_without_random_glimpses_are_named(tmp_path: Path) -> None:
+    folder = tmp_path / "results" / FOLDER
+    control = replace(REINFORCE, name="Reinforce LSTM, random glimpses", gaze="random")
+    write_record(a_record(env_id=PAIR), folder)
+    write_record(a_record(env_id=SUM, env_kwargs={"scales": 3}), folder)
+    write_record(a_record(control, env_id=PAIR, budget=3), folder)
+    write_record(a_record(FULL_STRONG, env_id=DESCRIBE), folder)
+    assert "random glimpses are not trained yet on DigitSum-v0. What" in page_of(tmp_path)
+    write_record(a_record(control, env_id=SUM), folder)
+    assert "not trained yet" not in page_of(tmp_path)
 
 
 def test_a_control_with_less_training_is_named(tmp_path: Path) -> None:

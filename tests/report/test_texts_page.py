@@ -48,6 +48,13 @@ def test_stories_have_a_row_for_each_model_and_the_errors_of_longer_ones() -> No
     assert hard[6] == "1 of 1"
 
 
+def test_longer_budgets_and_notes_are_told() -> None:
+    text = page_of(story(config={"minutes": 15.0}, notes="trained three times as long"))
+    ((*_, minutes, _, _),) = rows_under(text, "## Stories")
+    assert minutes.endswith(" of 15")
+    assert "- Reinforce LSTM on Stories-v0: trained three times as long" in text
+
+
 def test_kinds_of_questions_are_in_their_order_and_named() -> None:
     scores: dict[str, Any] = {"levels": None, "multiples": (1,), "env_id": BABI_ID}
     kinds = [memory_record(env_kwargs={"kind": kind}, **scores) for kind in (11, 6)]
