@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: install demo test quick oldest compare report docs benchmark clean
+.PHONY: install demo test quick oldest compare report docs clean
 
 install: $(INSTALLED)
 
@@ -33,7 +33,9 @@ test: install
 # The environments under the oldest Gymnasium that is supported.
 OLDEST := $(VENV)/gymnasium-1.1.0
 oldest: install
-	@test -d $(OLDEST) || $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --target $(OLDEST) gymnasium==1.1.0
+	@test -f $(OLDEST)/.installed || { \
+	  $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(OLDEST) gymnasium==1.1.0 && \
+	  touch $(OLDEST)/.installed; }
 	PYTHONPATH=$(OLDEST) OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal -p no:cacheprovider -m "not learning" \
 	  tests/test_env.py tests/test_plain_environments.py tests/test_suite.py tests/core tests/episodes tests/evaluation tests/tasks
 
@@ -50,15 +52,6 @@ report: install
 # The site, from docs/ and the docstrings, into docs/_build/html; warnings are errors.
 docs: install
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
-
-benchmark: install
-	$(BIN)/python -m benchmarks.speed.throughput
-	$(BIN)/python -m benchmarks.speed.training
-	$(BIN)/python -m benchmarks.speed.models
-	$(BIN)/python -m benchmarks.speed.adapter
-	$(BIN)/python -m benchmarks.speed.memory_speed
-	$(BIN)/python -m benchmarks.cost.read_cost
-	$(BIN)/python -m benchmarks.variance
 
 clean:
 	rm -rf $(VENV) demo docs/_build docs/api .mypy_cache .ruff_cache .pytest_cache

@@ -2,7 +2,8 @@
 
 import json
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Collection
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,23 @@ def options_parser(about: str | None, **defaults: int) -> ArgumentParser:
             f"--{name}", type=int, default=default, help=f"{helps[name]} (default: {default})"
         )
     return parser
+
+
+def check_whole(parser: ArgumentParser, options: Namespace, **chosen: Collection[object]) -> None:
+    """Refuse a record of a part, which would replace that of the whole; the program ends.
+
+    Args:
+        parser: of the command.
+        options: as it was called.
+        chosen: option -> the values of a whole measurement.
+    """
+    parts = [
+        f"--{name.replace('_', '-')}"
+        for name, every in chosen.items()
+        if {*getattr(options, name)} != {*every}
+    ]
+    if options.record and parts:
+        parser.error(f"--record is for the whole measurement: leave {', '.join(parts)} out")
 
 
 def record_header(benchmark: str, cores: int | None = 1) -> dict[str, Any]:

@@ -5,7 +5,8 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -54,32 +55,46 @@ def side_by_side(
     try:
         while waiting or running:
             while waiting and len(running) < processes:
-                receiver, process = _start(work, waiting[0])
-                running[receiver] = waiting.popleft(), process
+                with _interrupts_wait():
+                    receiver, process = _start(work, waiting[0])
+                    running[receiver] = waiting.popleft(), process
             for receiver in _ready(list(running)):
                 task, process = running.pop(receiver)
                 yield task, _outcome(receiver, process)
             idle()
     finally:
         for _, process in running.values():
-            assert process.pid is not None
-            os.kill(process.pid, signal.SIGINT)
+            _interrupt(process)
         for receiver, (_, process) in running.items():
             _outcome(receiver, process)
+
+
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Ctrl-C waits: here until a process that starts is known, and in it, as it inherits the mask,
+    until it has imported what it needs."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _start(work: Callable[[Any], Any], task: Any) -> tuple[Connection, SpawnProcess]:
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_work_and_send, args=(work, task, sender), daemon=True)
-    # It inherits the mask, so that Ctrl-C waits until it has imported what it needs.
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        process.start()
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    process.start()
     sender.close()  # so that `receiver` ends when the process ends
     return receiver, process
+
+
+def _interrupt(process: SpawnProcess) -> None:
+    """Pass Ctrl-C on, unless the process has ended: its number may be another's by now."""
+    if process.exitcode is None:
+        assert process.pid is not None
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGINT)
 
 
 def _ready(receivers: list[Connection]) -> list[Connection]:

@@ -18,7 +18,8 @@ def main(steps: int) -> None:
         ended = terminated | truncated
         if ended.any():
             successes += info["success"][ended].tolist()
-    print(f"{len(successes)} episodes, {100 * np.mean(successes):.1f} % right")
+    right = f"{100 * np.mean(successes):.1f} %" if successes else "unknown"
+    print(f"{len(successes)} episodes, right: {right}")
 
 
 if __name__ == "__main__":

@@ -28,5 +28,5 @@ def main(episodes: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=100, dest="episodes", help="episodes")
+    parser.add_argument("--episodes", type=int, default=100)
     main(parser.parse_args().episodes)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from glimpse_envs.episodes.lookup import spec_of
 from glimpse_envs.evaluation.record import Score
 from report.benchmark_records import read_benchmark
 from report.gaze_findings import difference, mean_of_episodes
@@ -42,19 +43,20 @@ def read_blind_levels(folder: Path) -> dict[str, list[BlindLevel]]:
     record = read_benchmark(folder / RECORD)
     found: dict[str, list[Mapping[str, Any]]] = {}
     for played in [] if record is None else record["plays"]:
-        found.setdefault(world_of(played["env_kwargs"]), []).append(played)
+        found.setdefault(world_of(played["env_id"], played["env_kwargs"]), []).append(played)
     return {world: _random_and_best(plays) for world, plays in found.items()}
 
 
-def world_of(env_kwargs: Mapping[str, Any]) -> str:
-    """The name of a game or grid."""
-    return str(env_kwargs.get("world") or env_kwargs.get("game", "Pong"))
+def world_of(env_id: str, env_kwargs: Mapping[str, Any]) -> str:
+    """The name of a game or grid, given or the id's own; "" in an environment that has neither."""
+    arguments = {**spec_of(env_id).kwargs, **env_kwargs}
+    return str(arguments.get("world") or arguments.get("game", ""))
 
 
 def as_blind(group: Group, blind: BlindLevels) -> bool:
     """Whether no seed of a group scores more than the best of blind play in its world, as far as
     Welch's interval of the difference of episodes tells; False where that is not known."""
-    levels = blind.get(world_of(group.first.env_kwargs), ())
+    levels = blind.get(world_of(group.first.env_id, group.first.env_kwargs), ())
     scores = [record.headline for record in group.records]
     if not levels or any(score.mean_return is None for score in scores):
         return False

@@ -64,8 +64,8 @@ def difference(first: Mean, second: Mean) -> tuple[float, float]:
 
 def gaze_findings(games: Mapping[str, Mapping[str, Sequence[Group]]]) -> list[str]:
     """A paragraph on games, name -> gaze -> its groups. A learned gaze is compared with those that
-    were trained by the same settings; of learned ones with several settings none is told of, as
-    none of these speaks for the gaze."""
+    were trained and scored by the same settings; of learned ones with several settings none is told
+    of, as none of these speaks for the gaze."""
     told, compared = [], []
     for game, by_gaze in sorted(games.items()):
         groups = [(gaze, group) for gaze, found in by_gaze.items() for group in found]
@@ -130,17 +130,20 @@ def several_settings(games: Mapping[str, Mapping[str, Sequence[Group]]]) -> list
 
 
 def _settings_but_look(groups: Sequence[Group]) -> list[dict[str, Any]]:
-    """What each group was trained on and by, without the rule that its gaze followed or SUGARL's
-    reward."""
+    """What each group was trained on and by and how it was scored, without the rule that its gaze
+    followed or SUGARL's reward."""
     found = settings_of_all(group.first for group in groups)
-    return [
+    every = [
         {
-            name: value
-            for name, value in {**settings, **_under("env_kwargs", group.first.env_kwargs)}.items()
-            if name not in ("env_kwargs.look", "sugarl_weight")
+            **settings,
+            **_under("env_kwargs", group.first.env_kwargs),
+            "actions": group.first.headline.actions,
+            "test_episodes": group.first.headline.episodes,
         }
         for group, settings in zip(groups, found, strict=True)
     ]
+    left_out = ("env_kwargs.look", "sugarl_weight")
+    return [{name: value for name, value in one.items() if name not in left_out} for one in every]
 
 
 def _under(path: str, entries: Mapping[str, Any]) -> dict[str, Any]:

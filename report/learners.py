@@ -10,6 +10,9 @@ from glimpse_envs.evaluation.record import Gaze, Record
 from glimpse_envs.suite import SUITE
 from report.controls import RULES, about_control
 
+MINUTES = 10.0
+"""Of one core, for which every learner is trained on every task."""
+
 
 @dataclass(frozen=True)
 class Learner:
@@ -31,9 +34,11 @@ class Learner:
     has_presets: bool = True
 
     def fits(self, record: Record) -> bool:
-        """Whether a record is of a run of this learner."""
+        """Whether a record is of a run of this learner for `MINUTES`."""
         settings = {"gaze": "learned", **self.settings}
         config = {"gaze": "learned", **record.config}  # older ones of actor-critic have no gaze
+        if config.get("minutes") != MINUTES:
+            return False
         return record.algorithm == self.algorithms.get(SUITE[record.env_id].family) and all(
             config.get(name) == value for name, value in settings.items()
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 from glimpse_envs.episodes.lookup import load_task
 from glimpse_envs.suite import SUITE, Row
-from report.markdown import listed, setting
+from report.markdown import ReportError, listed, setting
 
 FOLDER = "weights"
 
@@ -33,7 +33,7 @@ def trained_runs(results: Path) -> dict[str, TrainedRun]:
     with the environment's own arguments come first."""
     found: dict[str, TrainedRun] = {}
     for config in sorted(results.glob(f"{FOLDER}/*/config.json")):
-        trained = json.loads(config.read_text(encoding="utf-8"))["config"]
+        trained = _trained(config)
         row = SUITE.get(trained["env_id"])
         if row is None:
             continue
@@ -43,6 +43,20 @@ def trained_runs(results: Path) -> dict[str, TrainedRun]:
         if row.id not in found or (found[row.id].changes and not changes):
             found[row.id] = TrainedRun(config.parent, changes)
     return found
+
+
+def _trained(path: Path) -> dict[str, Any]:
+    """The training's settings in the config of a run.
+
+    Raises:
+        ReportError: it is damaged; the message names the file.
+    """
+    try:
+        trained: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["config"]
+        _ = trained["env_id"], trained["env_kwargs"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ReportError(f"{path}: holds no settings of a training: {error!r}") from error
+    return trained
 
 
 def own_arguments_of(env_id: str) -> dict[str, Any]:

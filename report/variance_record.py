@@ -1,7 +1,6 @@
 """The record of `benchmarks.variance.__main__`, as its page and its figure read it."""
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,6 +40,29 @@ class Slope:
 
 def _signed(value: float) -> str:
     return f"{value:.2f}".replace("-", "−") if abs(value) >= 0.005 else "0.00"
+
+
+def ratio_to_signal(
+    variance: float, signal: float | None, signal_error: float | None
+) -> float | None:
+    """A variance over the squared norm of the true gradient; None where the latter is not known
+    within a half."""
+    if signal is None or signal <= 2 * (signal_error or 0.0):
+        return None
+    return variance / signal
+
+
+def known_everywhere(points: Iterable[tuple[float, float | None]]) -> dict[float, list[float]]:
+    """x -> the values at it of all seeds, without the x at which that of any seed is not known:
+    those that are known there would be the large ones."""
+    values: dict[float, list[float | None]] = {}
+    for x, value in points:
+        values.setdefault(x, []).append(value)
+    return {
+        x: known
+        for x, at_x in values.items()
+        if len(known := [value for value in at_x if value is not None]) == len(at_x)
+    }
 
 
 @dataclass(frozen=True)
@@ -86,30 +108,20 @@ class VarianceRecord:
         self, experiment: str, setting: str, estimator: str, measure: str
     ) -> dict[float, float]:
         """The geometric mean over the seeds at each x of "variance", "noise_to_signal" or "reward",
-        without the places where it is not known for half of them.
+        without the places where it is not known for all of them.
 
         Raises:
             ReportError: it was not measured, or more than once.
         """
-        values: dict[float, list[float]] = {}
-        unknown: Counter[float] = Counter()
         found = self._series(experiment=experiment, setting=setting, estimator=estimator)
         if len(found) != 1:
             raise ReportError(
                 f"the record of variance has {len(found)} series of {experiment}, {setting}, "
                 f"{estimator}, and not one: measure again"
             )
-        for row in found[0]["points"]:
-            point = dict(zip(self.data["columns"], row, strict=True))
-            value = point["reward" if measure == "reward" else "variance"]
-            if measure == "noise_to_signal":
-                if point["signal"] <= 2 * (point["signal_error"] or 0.0):
-                    unknown[point["x"]] += 1
-                    continue
-                value /= point["signal"]
-            values.setdefault(point["x"], []).append(value)
-        known = sorted(x for x, at_x in values.items() if len(at_x) >= unknown[x])
-        return {x: geometric_mean(values[x]) for x in known}
+        points = [dict(zip(self.data["columns"], row, strict=True)) for row in found[0]["points"]]
+        known = known_everywhere((point["x"], _measured(point, measure)) for point in points)
+        return {x: geometric_mean(known[x]) for x in sorted(known)}
 
     def enumerable(self, estimator: str, part: str) -> list[dict[str, Any]]:
         """The results of an estimator where the gradient is known, by seed."""
@@ -118,6 +130,13 @@ class VarianceRecord:
             for row in self.data["enumerable"]["results"]
             if row["estimator"] == estimator and row["part"] == part
         ]
+
+
+def _measured(point: Mapping[str, Any], measure: str) -> float | None:
+    if measure == "noise_to_signal":
+        return ratio_to_signal(point["variance"], point["signal"], point["signal_error"])
+    value: float = point[measure]
+    return value
 
 
 def geometric_mean(values: Iterable[float]) -> float:

@@ -65,8 +65,17 @@ def test_an_example_runs(path: Path, tmp_path: Path) -> None:
     if found is None:
         pytest.skip(f"{package} is not installed")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "MINARI_DATASETS_PATH": str(tmp_path)}
-    length = ["--episodes", "64", "--rows", "64"] if path.stem == "ram" else ["--steps", "64"]
-    run_python(str(path), *length, folder=tmp_path, environment=environment)
+    length = LENGTHS.get(path.stem, ["--steps", "64"])
+    printed = run_python(str(path), *length, folder=tmp_path, environment=environment)
+    assert printed.strip()
+    assert "nan" not in printed.split()
+
+
+LENGTHS = {
+    "ram": ["--episodes", "64", "--rows", "64"],
+    "minari_dataset": ["--episodes", "8"],
+    "gymnasium_loop": ["--steps", "1024"],
+}
 
 
 @pytest.mark.learning

@@ -46,7 +46,7 @@ class CompareConfig:
     minutes: float = 1.0
     """Length of each training in minutes of CPU time on one core."""
     processes: int = 2
-    """Number of trainings at a time, at most the number of cores."""
+    """Number of trainings at a time, each on one core."""
     episodes: int | None = None
     """Number of test episodes to score on, from the first on; where it is not given, all."""
     validation_episodes: int = 2_000
@@ -140,12 +140,16 @@ def plan(config: CompareConfig) -> list[Task]:
         for name, contender in chosen.items()
     ]
     check_config(tasks[0].config)
-    _check_scenes(config)
+    scored_scenes(config)
     return tasks
 
 
-def _check_scenes(config: CompareConfig) -> None:
-    """Raise where the environment refuses its arguments or has too few scenes."""
+def scored_scenes(config: CompareConfig) -> int:
+    """The number of test scenes to score on.
+
+    Raises:
+        ValueError: the environment refuses its arguments, hides no picture or has too few scenes.
+    """
     with closing(gym.make(config.env_id, split="test", **config.env_kwargs)) as env:
         task = task_of(env)
     if task is None or task.picture_view is None:
@@ -158,6 +162,7 @@ def _check_scenes(config: CompareConfig) -> None:
         raise ValueError(f"env_id={config.env_id!r} has no fixed test scenes to be compared on")
     if config.episodes is not None and config.episodes > available:
         raise ValueError(f"episodes={config.episodes}: the test split has {available}")
+    return config.episodes or available
 
 
 def train_and_score(task: Task) -> Record:
@@ -173,8 +178,9 @@ def train_and_score(task: Task) -> Record:
     return record
 
 
-def comparable(record: Record, config: CompareConfig) -> bool:
-    """Whether a record has the scenes and the core-minutes of this comparison."""
+def comparable(record: Record, config: CompareConfig, episodes: int) -> bool:
+    """Whether a record has the scenes and the core-minutes of this comparison, and was scored on
+    `episodes` scenes."""
     task = task_class_of(config.env_id)
     assert task is not None
     view_arguments = task.view_arguments
@@ -186,7 +192,7 @@ def comparable(record: Record, config: CompareConfig) -> bool:
         (record.env_id, scenes(record.env_kwargs)) == (config.env_id, scenes(config.env_kwargs))
         and record.config.get("minutes") == config.minutes
         and record.headline.split == "test"
-        and config.episodes in (None, record.headline.episodes)
+        and record.headline.episodes == episodes
     )
 
 
@@ -207,7 +213,8 @@ def _draw(config: CompareConfig) -> list[Record]:
     every, problems = read_runs(config.records, other=(FILE_NAME,))
     for problem in problems:
         print(f"left out: {problem}", file=sys.stderr)
-    runs = [run for run in every if comparable(run.record, config)]
+    episodes = scored_scenes(config)
+    runs = [run for run in every if comparable(run.record, config, episodes)]
     if not runs:
         return []
     picture, text = config.place / "comparison.png", config.place / "comparison.md"

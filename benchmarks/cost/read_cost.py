@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from benchmarks.cost.reads import READS, SIZE, UNITS, WAYS, Reads, Way, bytes_needed, rows_that_fit
-from benchmarks.options import options_parser, write_benchmark
+from benchmarks.options import check_whole, options_parser, write_benchmark
 from benchmarks.speed.timing import Case, best_rates
 from glimpse_envs.evaluation.provenance import hardware
 
@@ -122,6 +122,7 @@ def main() -> None:
         help="greatest memory of all ways together, in GiB (default: 2)",
     )
     arguments = parser.parse_args()
+    check_whole(parser, arguments, cells=CELLS)
     torch.set_num_threads(1)
     torch.manual_seed(0)
 

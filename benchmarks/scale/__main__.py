@@ -190,7 +190,9 @@ def measure(scaling: ScalingConfig) -> Scaling:
     """
     _check(scaling)
     asked = [(side, model) for side in scaling.sides for model in scaling.models]
-    points = {case: point for case, point in _recorded(scaling).items() if case not in asked}
+    found = None if scaling.record is None else read_scaling(scaling.record)
+    points = {} if found is None else _kept(scaling, found, asked)
+    notes = found.notes if found is not None and points else ""
     for case in asked:
         points[case] = _trained_point(scaling, *case)
     cases = sorted(points, key=lambda case: (case[0], MODEL_NAMES.index(case[1])))
@@ -211,6 +213,7 @@ def measure(scaling: ScalingConfig) -> Scaling:
         dense_sums=tuple(
             DenseSums(side, time_dense_sums(side, DENSE_SCENES, scaling.repeats)) for side in sides
         ),
+        notes=notes,
     )
 
 
@@ -240,11 +243,10 @@ def _trained_point(scaling: ScalingConfig, side: int, model: ModelName) -> Scali
     )
 
 
-def _recorded(scaling: ScalingConfig) -> dict[Case, ScalingPoint]:
-    """The points of the record, which must be of the same settings."""
-    found = None if scaling.record is None else read_scaling(scaling.record)
-    if found is None:
-        return {}
+def _kept(
+    scaling: ScalingConfig, found: Scaling, asked: Sequence[Case]
+) -> dict[Case, ScalingPoint]:
+    """The points of a record that are not asked for anew, which must be of the same settings."""
     here = replace(
         found,
         env_id=scaling.env_id,
@@ -260,15 +262,21 @@ def _recorded(scaling: ScalingConfig) -> dict[Case, ScalingPoint]:
                 f"{getattr(found, name)!r}; points of both cannot be compared: write to another "
                 "folder, or remove that record"
             )
-    for point in found.points:
-        settings = settings_of(scaling, point.key, point.side)
-        if (point.scenes, point.settings) != (scaling.episodes, settings):
+    kept = {(p.side, p.key): p for p in found.points if (p.side, p.key) not in asked}
+    for (side, model), point in kept.items():
+        problem = None
+        if point.scenes != scaling.episodes:
+            problem = f"was scored on {point.scenes} scenes and not {scaling.episodes}"
+        elif point.settings is None:
+            problem = "has no settings in that record"
+        elif point.settings != settings_of(scaling, model, side):
+            problem = "was trained by other settings"
+        if problem:
             raise ValueError(
-                f"{point.model} at {point.side} pixels was trained by other settings, or was "
-                f"scored on {point.scenes} scenes and not {scaling.episodes}: write to another "
+                f"{point.model} at {side} pixels {problem}: measure it anew too, write to another "
                 "folder, or remove that record"
             )
-    return {(point.side, point.key): point for point in found.points}
+    return kept
 
 
 def _check(scaling: ScalingConfig) -> None:

@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import torch
@@ -21,10 +22,11 @@ from torch.profiler import ProfilerActivity, profile
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.presets import PRESETS
 from agents.training.host import hardware_with, settle_host
-from benchmarks.options import options_parser, write_benchmark
+from benchmarks.options import check_whole, options_parser, write_benchmark
 from glimpse_envs.core.threads import set_threads
 
 ROWS = (8192, 16384, 32768)
+PARTS = (1, 2)
 WARM_UP = 3
 PROFILED = 2
 
@@ -117,25 +119,28 @@ def main() -> None:
         "--rows", type=int, nargs="+", default=ROWS, help="numbers of episodes played at once"
     )
     parser.add_argument("--device", default="cuda", help="torch's device of the model; cuda")
-    parser.add_argument("--parts", type=int, default=1, help="parts of the batch; 1")
+    parser.add_argument(
+        "--parts", type=int, nargs="+", default=PARTS, help="parts of the batch, each in turn; 1 2"
+    )
     parser.add_argument("--updates", type=int, default=20, help="number of updates timed; 20")
     cores = os.cpu_count() or 1
     parser.add_argument(
         "--threads", type=int, default=cores, help="CPU threads of the environments; all cores"
     )
     arguments = parser.parse_args()
+    check_whole(parser, arguments, rows=ROWS, parts=PARTS)
     set_threads(arguments.threads)
     settle_host(threads=1)
     speeds = []
-    for rows in arguments.rows:
-        config = config_of(arguments.device, rows, arguments.parts)
+    for rows, parts in product(arguments.rows, arguments.parts):
+        config = config_of(arguments.device, rows, parts)
         found = measure(config, arguments.updates)
         busy = "" if found.device is None else f", device {found.device:.0%}"
-        print(f"{config.env_id}, batch {rows}, {config.settled.precision}")
+        print(f"{config.env_id}, batch {rows} in {parts} parts, {config.settled.precision}")
         print(
             f"{found.images_per_second:,.0f} images/s; environments {found.environments:.0%}{busy}"
         )
-        speeds.append({"batch_size": rows, "parts": arguments.parts, **vars(found)})
+        speeds.append({"batch_size": rows, "parts": parts, **vars(found)})
     entries = {
         "hardware": hardware_with(arguments.device),
         "env_id": config.env_id,

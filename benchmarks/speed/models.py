@@ -25,7 +25,7 @@ from agents.training.host import settle_host
 from agents.training.precision import UsedPrecision, fastest_precision
 from baselines.train import ALGORITHMS as BASELINES
 from benchmarks.comparison.contenders import CONTENDERS
-from benchmarks.options import options_parser, write_benchmark
+from benchmarks.options import check_whole, options_parser, write_benchmark
 from benchmarks.speed.training import matrix_peak
 from benchmarks.tables.table import preset
 from glimpse_envs.evaluation.provenance import hardware
@@ -89,7 +89,7 @@ def measure(
         updates = max(1, round(shortest / took))
         best, peak = float("inf"), 0.0
         for _ in range(repeats):
-            peak = max(peak, matrix_peak(config.torch_precision))
+            peak = max(peak, matrix_peak(config.torch_precision, time.process_time))
             started = time.process_time()
             for _ in range(updates):
                 learner.update(0.5)
@@ -108,6 +108,7 @@ def main() -> None:
     parser = options_parser(__doc__, repeats=3)
     parser.add_argument("--models", nargs="+", default=list(known), choices=known, help="which")
     arguments = parser.parse_args()
+    check_whole(parser, arguments, models=known)
     settle_host(1)
     print(f"one thread, {precision}, {hardware(1)}")
     print(f"{'model':24}{'batch':>7}{'scenes/s':>10}{'Mflop':>10}{'GFLOP/s':>10}")

@@ -13,12 +13,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from importlib.metadata import version
 
 import gymnasium as gym
 import numpy as np
 from gymnasium.vector import VectorEnv
 
-from benchmarks.options import options_parser, write_benchmark
+from benchmarks.options import check_whole, options_parser, write_benchmark
 from benchmarks.speed import peers
 from benchmarks.speed.start import start_seconds
 from benchmarks.speed.stepping import batch_burst, on_threads, single_burst
@@ -175,8 +176,7 @@ def main() -> None:
         help="ids of the environments to time (default: all of the suite)",
     )  # fmt: skip
     arguments = parser.parse_args()
-    if arguments.record and set(arguments.env_id) != set(SUITE):
-        parser.error("--record is for all environments: leave --env-id out")
+    check_whole(parser, arguments, env_id=SUITE)
     print(hardware())
 
     duels = [measure_duel(setting, arguments.repeats) for setting in ("CircleSquare", "digits")]
@@ -202,6 +202,7 @@ def main() -> None:
     entries = {
         "steps_per_second": [asdict(speed) for speed in speeds],
         "missing": missing,
+        "ap_gym_version": version("ap_gym") if any(duel.ap_gym for duel in duels) else None,
         "against_ap_gym": [{**asdict(duel), "ratio": duel.ratio} for duel in duels],
         "glimpse_nanoseconds": {str(side): value for side, value in glimpse.items()},
         "start_seconds": seconds,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from benchmarks.tables.table import FromDefaults, FromPreset, Row, Table
 from glimpse_envs.evaluation.suite import TASK_SETS
 from glimpse_envs.suite import SUITE
-from report.learners import LEARNERS, Learner
+from report.learners import LEARNERS, MINUTES, Learner
 from report.markdown import short
 
 PRESETS = {"pictures": "pictures", "tape": "tapes", "table": "tables"}
@@ -38,7 +38,7 @@ def _row(env_id: str, learner: Learner) -> Row:
             else FromDefaults(algorithm)
         ),
         changes=changes,
-        minutes=10.0,
+        minutes=MINUTES,
     )
 
 

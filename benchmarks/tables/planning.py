@@ -83,7 +83,7 @@ class PlannedRow:
     recorded: tuple[Run, ...]
     """In the order of their seeds."""
     missing: tuple[Task, ...]
-    """None where its extra is not installed."""
+    """Empty where its extra is not installed."""
     hours: float | None
     """Estimated core-hours of each missing run; None where nothing tells."""
 

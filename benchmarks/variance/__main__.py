@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.training.host import settle_host
-from benchmarks.options import options_parser, record_header
+from benchmarks.options import check_whole, options_parser, record_header
 from benchmarks.variance.enumerable import (
     BATCH,
     COPIES,
@@ -32,7 +32,7 @@ from benchmarks.variance.frozen import LOOK_STD
 from benchmarks.variance.measuring import UPDATE, Point
 from benchmarks.variance.noise import fit_slope
 from glimpse_envs.core.files import write_atomically
-from report.variance_record import Slope
+from report.variance_record import Slope, known_everywhere
 
 FAR = 2.0
 """Offsets of the reward from which on the exponent is fitted."""
@@ -56,13 +56,13 @@ class Series:
     points: list[Point]
 
     def slopes(self) -> dict[str, Slope]:
-        """The exponent of each measure, by its name, over the x where it is known: at least two,
-        of which one has repeats."""
+        """The exponent of each measure, by its name, over the x where it is known for all seeds: at
+        least two, of which one has repeats."""
         found = {}
+        far = [p for p in self.points if p.experiment != "offset" or p.x >= FAR]
         for name, read in MEASURES.items():
-            far = (p for p in self.points if p.experiment != "offset" or p.x >= FAR)
-            known = [(p.x, value) for p in far if (value := read(p)) is not None]
-            places = {x for x, _ in known}
+            places = known_everywhere((p.x, read(p)) for p in far)
+            known = [(x, value) for x, values in places.items() for value in values]
             if 2 <= len(places) < len(known) and min(value for _, value in known) > 0:
                 found[name] = fit_slope([x for x, _ in known], [value for _, value in known])
         return found
@@ -176,8 +176,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help=f"experiments to run, of {', '.join(names)} (default: all)",
     )
     chosen = parser.parse_args(arguments)
-    if chosen.record and set(chosen.only) != set(names):
-        parser.error("--record is for all experiments: leave --only out")
+    check_whole(parser, chosen, only=names)
     if chosen.record and chosen.quick:
         parser.error("--record is for the full measurement: leave --quick out")
     settle_host(1)

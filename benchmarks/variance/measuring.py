@@ -15,6 +15,7 @@ from benchmarks.variance.estimators import (
 )
 from benchmarks.variance.frozen import Episodes, Frozen, Setting
 from benchmarks.variance.noise import Array, Estimate, separate_noise, squared_mean
+from report.variance_record import ratio_to_signal
 
 UPDATE = 64
 """Episodes of the update whose variance is reported."""
@@ -51,9 +52,7 @@ class Point:
     @property
     def noise_to_signal(self) -> float | None:
         """None where the true gradient is not known well enough."""
-        if self.signal is None or self.signal <= 2 * (self.signal_error or 0.0):
-            return None
-        return self.variance / self.signal
+        return ratio_to_signal(self.variance, self.signal, self.signal_error)
 
 
 def prepare(setting: Setting, fit: int) -> tuple[Frozen, Baselines]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from zlib import crc32
 
 from glimpse_envs.evaluation.record import Model
-from report.figures.style import LineStyle, style_of
+from report.figures.style import COLOURS, LineStyle, style_of
 from report.groups import Group
 from report.kinds import Kind, kind_of
 
@@ -67,13 +67,24 @@ def style_of_model(model: Model) -> LineStyle:
 def styled(groups: Iterable[Group]) -> list[tuple[Group, LineStyle]]:
     """Groups of one panel with their styles: other settings of a model change the marker and the
     shade."""
+    groups = list(groups)
     seen: dict[str, int] = {}
+    bases: dict[str, LineStyle] = {}
     pairs = []
     for group in groups:
         model = group.first.model
         turn = seen[model.name] = seen.get(model.name, -1) + 1
-        pairs.append((group, style_of_model(model).variant(turn)))
+        if model.name not in bases:
+            bases[model.name] = _apart(style_of_model(model), bases.values())
+        pairs.append((group, bases[model.name].variant(turn)))
     return pairs
+
+
+def _apart(style: LineStyle, taken: Collection[LineStyle]) -> LineStyle:
+    """`style`, or one of the same dashes and filling that no other model of the panel has."""
+    numbered = map(style_of, range(len(COLOURS)))
+    others = (replace(style, colour=s.colour, marker=s.marker) for s in numbered)
+    return next((s for s in (style, *others) if s not in taken), style)
 
 
 def by_panel(groups: Sequence[Group]) -> Iterator[list[Group]]:

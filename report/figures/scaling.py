@@ -130,13 +130,15 @@ def _draw_error_by_side(panel: Axes, scaling: Scaling, styles: Styles) -> None:
 
 def _draw_error_by_cost(panel: Axes, scaling: Scaling, styles: Styles) -> None:
     ends, bounds, times = [], [], []
+    sides = sorted({point.side for point in scaling.points})
+    mark_sizes = np.linspace(15, 90, len(sides))
     for model, style in styles.items():
         points = scaling.of(model)
         spent = [point.inference.total for point in points]
         errors, lows, highs = _errors(points)
         panel.plot(spent, errors, color=style.colour, linestyle=":")
         panel.vlines(spent, lows, highs, color=style.colour, linewidth=3, alpha=0.35)
-        sizes = np.linspace(15, 90, len(points))
+        sizes = [mark_sizes[sides.index(point.side)] for point in points]
         panel.scatter(spent, errors, s=sizes, color=style.colour, marker=style.marker)
         bounds += [*lows, *highs]
         times += spent

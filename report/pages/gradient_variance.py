@@ -48,7 +48,7 @@ times; its answers do not learn.
 - **Variance**: tr Cov of the gradient estimate of one update of {episodes} episodes (copies of a
   scene are episodes too), over all parameters that a look's gradient reaches.
 - **Noise-to-signal**: the variance over the squared norm of the true gradient, estimated without
-  bias. It is left out where that norm is uncertain by more than half.
+  bias. A place is left out where that norm is uncertain by more than half for any seed.
 - **Seeds**: {policies} of each policy; of sampled units and of one look of D dimensions, {toys}.
 - **Exponent**: the slope of a straight line fitted to logarithms, with Student's 95 % interval from
   the variance over seeds. 1 is linear growth, 0 is none.

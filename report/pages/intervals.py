@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -77,7 +78,7 @@ def publish(places: Places) -> Published:
     for interval, (heading, about) in _SECTIONS.items():
         found = [one for one in record["coverages"] if one["case"]["interval"] == interval]
         if found:
-            told = about.format(lowest=lowest, highest=highest, **record)
+            told = about.format_map(ChainMap({"lowest": lowest, "highest": highest}, record))
             blocks += [f"## {heading}", f"{told} {_lacking(found, margin)}", _table(found)]
     return Published(texts={PAGE: page_of(blocks)})
 

@@ -13,7 +13,7 @@ from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.strata import stratified_interval, stratified_mean
 from glimpse_envs.evaluation.suite import TASK_SETS
 from report.groups import FEW_SEEDS
-from report.learners import LEARNERS, Learner
+from report.learners import LEARNERS, MINUTES, Learner
 from report.markdown import UNKNOWN, bullets, listed, short, table
 from report.page import Places, Published, page_of
 from report.pages.records import POINTER
@@ -34,9 +34,9 @@ _HEAD = f"""# Leaderboard
 <!-- Drawn by `python -m report` from results/leaderboard; do not edit. -->
 
 How well does one learner do on many tasks, without tuning for each? Every learner is to be
-trained on every task for ten minutes of one core, or, on tapes and tables, until 99 % of the
-validation episodes succeed; not all are yet. It has the settings of the family's preset, and none
-of its own for a task ({TRAIN}), so that a task may fail here which settings of its own
+trained on every task for {MINUTES:g} minutes of one core, or, on tapes and tables, until 99 % of
+the validation episodes succeed; not all are yet. It has the settings of the family's preset, and
+none of its own for a task ({TRAIN}), so that a task may fail here which settings of its own
 [solve](memory.md). The presets were chosen on the validation splits of some of
 these tasks, that of pictures on ClutteredMNIST. The preset of tapes answers from the present
 glimpse alone, so that it cannot learn to add or to sort.
@@ -63,7 +63,7 @@ _CONTROLS = (
     "Controls replace the gaze on pictures. On tapes and tables there is none to replace, so they "
     "have no score over all tasks."
 )
-_DEFAULTS = "{} has its library's settings, and always trains for the ten minutes."
+_DEFAULTS = "{} has its library's settings, and always trains for all the minutes."
 
 Found = Mapping[str, Mapping[int, float]]
 """Id -> seed -> normalised return."""

@@ -108,8 +108,9 @@ def _throughput(record: dict[str, Any]) -> list[str]:
         f"{record['hardware']}, revision {short_revision(record['revision'])}).",
         table(heads, lines),
         *_missing(record["missing"]),
-        "## Compared with ap_gym 0.7.0\n\nThousands of steps a second on one core, each at its "
-        "best number of rows. Scenes of 28x28 pixels, one 5x5 glimpse a step, 16 steps an episode.",
+        f"## Compared with ap_gym {record['ap_gym_version']}\n\nThousands of steps a second on one "
+        "core, each at its best number of rows. Scenes of 28x28 pixels, one 5x5 glimpse a step, 16 "
+        "steps an episode.",
         table(("scenes", "glimpse_envs", "ap_gym", "ratio"), duels),
         "The two programs of a row take turns, so that other work on the machine slows both "
         "alike: the ratio holds, but speeds should not be compared with those of other rows and "

@@ -154,7 +154,7 @@ def _section(
         }
         lines.append(cells(group) | shared)
     heads = list(lines[0])
-    for world in dict.fromkeys(world_of(group.first.env_kwargs) for group in groups):
+    for world in dict.fromkeys(_world(group) for group in groups):
         link = places.link(places.benchmarks / RECORD, PAGE)
         lines += [row_of_level(world, level, heads, link) for level in blind.get(world, ())]
     lines.sort(key=lambda line: [line[name] for name in by])
@@ -191,7 +191,7 @@ def _by_gaze(groups: Sequence[Group]) -> dict[str, dict[str, list[Group]]]:
     """Game -> gaze -> its groups."""
     games: dict[str, dict[str, list[Group]]] = {}
     for group in groups:
-        game = str(group.first.env_kwargs.get("game", "Pong"))
+        game = _world(group)
         games.setdefault(game, {}).setdefault(_gaze(group), []).append(group)
     return games
 
@@ -254,12 +254,16 @@ def _return(group: Group, blind: BlindLevels) -> dict[str, str]:
 
 def _game(group: Group, blind: BlindLevels) -> dict[str, str]:
     return {
-        "game": str(group.first.env_kwargs.get("game", "Pong")),
+        "game": _world(group),
         "gaze": _gaze(group),
         "actions": group.first.headline.actions,
         **_return(group, blind),
         **_steps(group),
     }
+
+
+def _world(group: Group) -> str:
+    return world_of(group.first.env_id, group.first.env_kwargs)
 
 
 def _gaze(group: Group) -> str:
@@ -277,7 +281,7 @@ def _searched(group: Group) -> dict[str, str]:
 def _grid(group: Group, blind: BlindLevels) -> dict[str, str]:
     record = group.first
     return {
-        "world": str(record.env_kwargs.get("world")),
+        "world": _world(group),
         "model": record.model.name,
         "bonus": bonus_of(record),
         "actions": record.headline.actions,

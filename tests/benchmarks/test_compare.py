@@ -281,7 +281,7 @@ def test_records_are_compared_where_scenes_and_minutes_are_alike() -> None:
     def scored(**changes: Any) -> Record:
         return replace(record, scores=(replace(score, **changes),))
 
-    assert comparable(record, config)
+    assert comparable(record, config, score.episodes)
     others: list[Record] = [
         replace(record, env_id=CENTRED),
         replace(record, env_kwargs={"budget": 6, "clutter": 8}),
@@ -291,6 +291,6 @@ def test_records_are_compared_where_scenes_and_minutes_are_alike() -> None:
         scored(split="validation"),
     ]
     for other in others:
-        assert not comparable(other, config)
-    assert comparable(scored(episodes=50), config)
-    assert not comparable(scored(episodes=50), replace(config, episodes=60))
+        assert not comparable(other, config, score.episodes)
+    assert not comparable(scored(episodes=50), config, score.episodes)
+    assert comparable(scored(episodes=50), config, 50)

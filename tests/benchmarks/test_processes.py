@@ -1,5 +1,6 @@
 """Tasks side by side: what fails says why, and the others go on."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.processes import Failure, side_by_side
+from benchmarks.processes import Failure, _interrupt, side_by_side
 from tests.support.chores import double, stumble
 
 ROOT = Path(__file__).parents[2]
@@ -30,6 +31,15 @@ def test_a_mistake_in_the_code_is_told_too(capfd: pytest.CaptureFixture[str]) ->
     ((_, outcome),) = side_by_side(stumble, [5], processes=1)
     assert outcome == Failure("its process ended with exit status 1")
     assert "KeyError: 5" in capfd.readouterr().err
+
+
+def test_what_has_ended_is_not_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its number may be that of another process by now."""
+    process = multiprocessing.get_context("spawn").Process(target=double, args=(1,))
+    process.start()
+    process.join()
+    monkeypatch.setattr(os, "kill", lambda *_: pytest.fail("it was interrupted"))
+    _interrupt(process)
 
 
 def is_gone(process: int) -> bool:

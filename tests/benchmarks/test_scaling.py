@@ -164,8 +164,14 @@ def test_points_of_the_record_that_are_not_asked_for_keep_their_errors(
         for point in kept.points
         if point.side == 60
     )
+    again = replace(points[0], side=32, key="full_shallow", model="older", settings="of older ones")
     kept = replace(
-        kept, points=points, minutes=0.004, hardware=hardware(1), env_id=ScalingConfig().env_id
+        kept,
+        points=(again, *points),
+        minutes=0.004,
+        hardware=hardware(1),
+        env_id=ScalingConfig().env_id,
+        notes="A caveat.",
     )
     write_scaling(kept, tmp_path)
     arguments = [
@@ -178,6 +184,7 @@ def test_points_of_the_record_that_are_not_asked_for_keep_their_errors(
     assert found is not None
     new, *old = found.points
     assert (new.side, new.key, new.revision) == (32, "full_shallow", found.revision)
+    assert found.notes == "A caveat."
     for before, after in zip(points, old, strict=True):
         assert replace(after, inference=before.inference, update=before.update) == before
         assert after.inference != before.inference
@@ -186,7 +193,7 @@ def test_points_of_the_record_that_are_not_asked_for_keep_their_errors(
         (("--minutes", "0.005"), "minutes=0.005, but the record in .* is of 0.004"),
         (("--seed", "1"), "seed=1, but the record"),
         (("--episodes", "41"), "scored on 40 scenes and not 41"),
-        (("--batch-size", "5"), "was trained by other settings"),
+        (("--batch-size", "5"), "60 pixels was trained by other settings: measure it anew too"),
     ]:
         before_it = (tmp_path / "scaling.json").read_bytes()
         with pytest.raises(SystemExit):

@@ -146,7 +146,7 @@ def _leaf(space: spaces.Space, random: np.random.Generator, rows: int) -> NDArra
 
 
 def all_digests(env_id: str, kwargs: dict[str, Any]) -> dict[str, dict[str, str]]:
-    """Digests of the single environment and of batches in all autoreset modes."""
+    """Digests of the single environment, and of batches that reset themselves in both ways."""
     batches = {
         "SameStep": batch_digests(env_id, kwargs, "SameStep"),
         "NextStep": batch_digests(env_id, kwargs, "NextStep"),

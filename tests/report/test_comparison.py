@@ -11,17 +11,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from glimpse_envs.evaluation.record import Record
+from glimpse_envs.evaluation.record import NTM_COPY, Record
 from report.figures import comparison as figure_of_comparison
 from report.figures.comparison import TITLES, draw_comparison
-from report.figures.models import styled
+from report.figures.models import by_panel, styled
 from report.figures.style import log_ticks
 from report.grouping import tasks_of
 from report.groups import Group
 from report.kinds import KINDS
 from report.page import Places
 from report.pages.comparison import comparison_page, comparison_table, in_short, publish
-from report.scaling import write_scaling
+from report.runs import read_runs
+from report.scaling import FILE_NAME, write_scaling
 from tests.support.figures import catch_figure, named_lines, overlapping_texts, points_of
 from tests.support.records import (
     FULL_CONV,
@@ -152,6 +153,16 @@ def rows_of(figure: Figure) -> list[list[Axes]]:
 def drawn_lines(panel: Axes) -> list[Line2D]:
     """Those with data: the others give the legend its names."""
     return [line for line in panel.get_lines() if points_of(line)[0]]
+
+
+@pytest.mark.parametrize("folder", ["memory", "comparison"])
+def test_no_two_published_models_look_alike_in_a_panel(folder: str) -> None:
+    runs, _ = read_runs(Places().results / folder, other=(FILE_NAME,))
+    tasks = tasks_of(run for run in runs if run.record.env_id != NTM_COPY)
+    assert tasks
+    for groups in (panel for task in tasks for panel in by_panel(task.groups)):
+        styles = [style for _, style in styled(groups)]
+        assert all(style not in styles[:place] for place, style in enumerate(styles))
 
 
 def test_a_model_keeps_its_style_and_kinds_are_told_at_a_glance() -> None:

@@ -219,6 +219,7 @@ def test_what_a_page_shows_is_not_removed_where_its_folder_is_not_there(
         ("trials", "trials_mine.json"),
         ("memory_cost", "read_cost.json"),
         ("gradient_variance", "gradient_variance.json"),
+        ("intervals", "interval_coverage.json"),
     ],
 )
 @pytest.mark.parametrize(
@@ -237,7 +238,11 @@ def test_a_damaged_record_of_a_benchmark_is_named(
 
 @pytest.mark.parametrize(
     ("page", "file", "name"),
-    [("memory_cost", "read_cost", "torch"), ("gradient_variance", "gradient_variance", "look_std")],
+    [
+        ("memory_cost", "read_cost", "torch"),
+        ("gradient_variance", "gradient_variance", "look_std"),
+        ("intervals", "interval_coverage", "failed"),
+    ],
 )
 def test_an_entry_that_a_record_of_a_benchmark_lacks_is_named(
     root: Path, page: str, file: str, name: str, capsys: pytest.CaptureFixture[str]
@@ -249,6 +254,17 @@ def test_an_entry_that_a_record_of_a_benchmark_lacks_is_named(
     path.write_text(json.dumps(entries))
     assert main([page], root) == 2
     assert f"error: {path}: lacks {name}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"config": {}}'])
+def test_the_damaged_config_of_published_weights_is_named(
+    root: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = root / "results" / "weights" / "mine" / "config.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    assert main(["environments"], root) == 2
+    assert f"error: {path}: holds no settings" in capsys.readouterr().err
 
 
 def test_an_error_of_one_page_keeps_all_others_from_being_written(

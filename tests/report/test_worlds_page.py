@@ -173,6 +173,23 @@ def test_gazes_that_began_anew_in_training_are_marked_and_compared_with_none() -
     assert "In Pong the learned gaze scored less than the static one by 4" in text
 
 
+def test_gazes_that_were_scored_otherwise_are_not_compared() -> None:
+    learned, static = a_game("learned", 9.0), a_game("static", 1.0)
+    (score,) = static.scores
+    for other in ({"actions": "sampled"}, {"episodes": 100}):
+        apart = replace(static, scores=(replace(score, **other),))
+        assert "the learned gaze scored" not in page_of(learned, apart)
+        assert page_of(learned, static, apart).count("| Pong | static |") == 2
+    assert "the learned gaze scored more" in page_of(learned, static)
+
+
+def test_a_grid_s_own_world_is_not_taken_for_a_game() -> None:
+    score = {"mean_return": 0.5, "return_interval": (0.4, 0.6), "episodes": 30}
+    text = page_of(a_record(PPO, env_id=MINIGRID, score=score), blind={"Pong": PONG})
+    assert "| DoorKey-6x6 | " in text
+    assert "random acts" not in text
+
+
 PONG = [
     BlindLevel("random acts", 30, -20.0, (-21.0, -19.0)),
     BlindLevel("always UP", 10, -9, (-10, -8)),
@@ -224,7 +241,8 @@ def test_the_uncertainty_of_blind_play_counts() -> None:
 def test_of_one_act_for_ever_the_best_is_read(tmp_path: Path) -> None:
     def played(acts: str, mean: float, **kwargs: Any) -> dict[str, Any]:
         return {
-            "env_kwargs": kwargs, "acts": acts, "episodes": 10, "mean_return": mean,
+            "env_id": ATARI if "game" in kwargs else MINIGRID, "env_kwargs": kwargs,
+            "acts": acts, "episodes": 10, "mean_return": mean,
             "return_interval": [mean - 1, mean + 1],
         }  # fmt: skip
 

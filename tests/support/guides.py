@@ -12,7 +12,7 @@ from textwrap import dedent
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 GENERATED = {"comparison", "gradient_variance", "memory", "memory_cost", "records", "results"}
-"""Pages that `python -m report` writes, whose commands train for hours."""
+"""Pages of results whose commands train for hours."""
 GUIDES = sorted(
     path for path in (ROOT / "README.md", *DOCS.glob("*.md")) if path.stem not in GENERATED
 )
