@@ -1,6 +1,7 @@
 """Gradient estimators stand in the order that theory gives them; what measures them is right."""
 
 import copy
+import math
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,16 @@ from benchmarks.variance.estimators import (
     episode_grams,
     update_gradients,
 )
+from benchmarks.variance.experiments import _draw_updates, _offset
 from benchmarks.variance.frozen import Frozen, Setting
-from benchmarks.variance.measuring import Point
-from benchmarks.variance.noise import fit_slope, separate_noise, squared_mean, total_variance
+from benchmarks.variance.measuring import UPDATE, Point, grams_of, measure, play_scenes, prepare
+from benchmarks.variance.noise import (
+    Estimate,
+    fit_slope,
+    separate_noise,
+    squared_mean,
+    total_variance,
+)
 from benchmarks.variance.sampled_units import dimensions, hidden_units
 from report.page import Places
 from report.pages.gradient_variance import growth, make_page, verdict
@@ -229,6 +237,30 @@ def test_the_interval_of_a_slope_holds_the_exponent_in_95_of_100_cases(
     slopes = [fit_slope(x.tolist(), (x**0.5 * of_case).tolist()) for of_case in noise]
     held = np.mean([slope.low <= 0.5 <= slope.high for slope in slopes])
     assert held == pytest.approx(0.95, abs=0.02)  # four standard errors
+
+
+@pytest.mark.learning
+def test_the_variance_of_an_update_is_that_of_updates_drawn_one_by_one() -> None:
+    """Here from single episodes, a scene's copies apart; there from whole updates of `UPDATE`."""
+    frozen, baselines = prepare(Setting("tiles", "place", width=8, budget=3), fit=256)
+    signal = {part: Estimate(1.0, 0.1) for part in ("all", "look")}
+    measured = measure("width", 8, frozen, baselines, play_scenes(frozen), signal)
+    points = {p.estimator: p for p in measured if p.part == "all"}
+    drawn = _draw_updates(frozen, baselines, UPDATE, updates=40)
+    for estimator, gradients in drawn.items():
+        variance = total_variance(grams_of(frozen, gradients)["all"])
+        point = points[estimator]
+        assert point.variance_error is not None
+        error = math.hypot(variance.error, point.variance_error)
+        assert abs(point.variance - variance.value) < 4 * error
+        assert error < 0.4 * variance.value
+
+
+def test_an_offset_is_added_once_to_each_episode() -> None:
+    frozen = Frozen(Setting("tiles", "place", width=8, budget=3))
+    episodes = frozen.play(frozen.make_env(16, 1, seed=1))
+    moved = _offset(episodes, 2.5)
+    torch.testing.assert_close(moved.signal.sum(dim=0), episodes.signal.sum(dim=0) + 2.5)
 
 
 def test_sampled_units_are_noisier_the_more_there_are_and_others_are_not() -> None:
