@@ -34,7 +34,7 @@ from report.pages import (
 )
 
 PAGES = (
-    Page("environments", (trained_runs.FOLDER,), environments.publish),
+    Page("environments", (".", trained_runs.FOLDER), environments.publish),
     Page("data", (), data.publish),
     Page("explained", (), explained.publish),
     Page("notebook", (), notebook.publish),

@@ -13,6 +13,7 @@ from glimpse_envs.suite import SUITE
 from report.markdown import bullets, table
 from report.page import Places, Published, page_of
 from report.pages.environment_facts import page_name
+from report.references.data import CITATIONS
 
 PAGE = "docs/data.md"
 
@@ -43,31 +44,6 @@ _BABI = f"""[Babi](environments/Babi.md) reads the files of bAbI, which are not 
 of {babi.QUESTIONS:,} training questions of each kind, into `{babi.DATA}/` below `$GLIMPSE_DATA` or
 the cache. Their checksums are compared too."""
 
-_CITATIONS = (
-    (
-        "MNIST",
-        "LeCun, Bottou, Bengio & Haffner, Gradient-based learning applied to document recognition, "
-        "Proceedings of the IEEE, 1998",
-        "CC BY-SA 3.0, as usually given",
-    ),
-    (
-        "Fashion-MNIST",
-        "Xiao, Rasul & Vollgraf, [Fashion-MNIST: a novel image dataset for benchmarking machine "
-        "learning algorithms](https://arxiv.org/abs/1708.07747), 2017",
-        "MIT",
-    ),
-    (
-        "CIFAR-10",
-        "Krizhevsky, Learning multiple layers of features from tiny images, technical report, 2009",
-        "none stated; the authors ask to cite it",
-    ),
-    (
-        "bAbI",
-        "Weston et al., [Towards AI-complete question answering: a set of prerequisite toy tasks]"
-        "(https://arxiv.org/abs/1502.05698), 2015",
-        "CC BY 3.0",
-    ),
-)
 _CITED = """## Citing and licences
 
 This package holds none of these files. Who uses them cites their authors, and keeps to their
@@ -125,7 +101,10 @@ Arrays in memory and data sets of Hugging Face are sources too:
 
 def publish(places: Places) -> Published:
     """The page."""
-    cited = table(("files", "cite", "licence"), _CITATIONS)
+    cited = table(
+        ("files", "cite", "licence"),
+        ((each.name, f"{each.authors}: {each.work}", each.licence) for each in CITATIONS.values()),
+    )
     blocks = [_HEAD, _readers(), _files(), _CIFAR, _BABI, _CITED, cited, _SPLITS, _FOLDER]
     return Published({PAGE: page_of(blocks)})
 

@@ -4,11 +4,12 @@ Constructing an environment reads no files, so the text needs no data.
 """
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 
 from glimpse_envs.env import GlimpseVectorEnv
-from glimpse_envs.suite import SUITE
+from glimpse_envs.suite import SUITE, Row
 from report.figures.environments import (
     MOST_RANDOM,
     draw_oracle,
@@ -37,7 +38,9 @@ from report.pages.families import (
     family,
 )
 from report.pages.spaces import space_table
+from report.references.data import ANCHOR, CITATIONS
 from report.references.links import linked
+from report.result_pages import result_pages
 from report.trained_runs import TrainedRun, trained_runs
 
 LANDING = "docs/index.md"
@@ -52,7 +55,7 @@ _OF_BATCHES_ALONE = ("copies", "autoreset_mode")
 
 def publish(places: Places) -> Published:
     """A page and films of each environment, the list of all, and the families on two pages."""
-    runs = trained_runs(places.results)
+    runs, measured = trained_runs(places.results), result_pages(places.results)
     figures: dict[str, Draw] = {}
     for row in SUITE.values():
         stem = f"{FOLDER}/{page_name(row)}"
@@ -63,25 +66,30 @@ def publish(places: Places) -> Published:
     row = SUITE["Glimpse/ClutteredGlyphs-v0"]
     return Published(
         blocks={"families": families_block(), f"{LANDING}:cards": cards_block()},
-        texts={f"{FOLDER}/{name}": text for name, text in make_pages(runs).items()},
+        texts={f"{FOLDER}/{name}": text for name, text in make_pages(runs, measured).items()},
         figures=figures | {PREVIEW: partial(draw_windows, row, 600), WRAPPED_FILM: draw_pong},
         figures_follow_texts=False,
         owned=f"{FOLDER}/*",
     )
 
 
-def make_pages(runs: Mapping[str, TrainedRun]) -> dict[str, str]:
+def make_pages(
+    runs: Mapping[str, TrainedRun], measured: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> dict[str, str]:
     """Return the text of every page, file name -> Markdown, for the whole suite.
 
     Args:
         runs: environment id -> the weights of its agent, where some are published.
+        measured: environment id -> links to the pages of its results.
 
     Raises:
         ValueError, LookupError: a docstring or a space that a page cannot be made of.
     """
     environments = [inspect_environment(row) for row in SUITE.values()]
     pages = {
-        f"{environment.name}.md": _page(environment, runs.get(environment.row.id))
+        f"{environment.name}.md": _page(
+            environment, runs.get(environment.row.id), measured.get(environment.row.id, ())
+        )
         for environment in environments
     }
     if len(pages) < len(environments):
@@ -92,13 +100,14 @@ def make_pages(runs: Mapping[str, TrainedRun]) -> dict[str, str]:
 # --- a page ----------------------------------------------------------------------------------
 
 
-def _page(environment: Environment, run: TrainedRun | None) -> str:
+def _page(environment: Environment, run: TrainedRun | None, measured: Sequence[str]) -> str:
     row, docstring, seen = environment.row, environment.docstring, environment.described
     facts = {
         "make": f'`gymnasium.make("{row.id}")`, `gymnasium.make_vec("{row.id}", num_envs=64)`',
         **setting(environment),
         "chance": _chance(environment),
         "ceiling": f"{seen.ceiling:.4g}, the best possible mean return",
+        "results": listed(list(measured)) if measured else "not measured yet",
         "task": f"`{row.task}`",
     }
     if seen.question:
@@ -130,8 +139,19 @@ def _page(environment: Environment, run: TrainedRun | None) -> str:
                     optional=environment.is_optional,
                 )
             ]
-        blocks += [linked(text) if heading == "References" else text]
+        blocks += [linked(text), *_cited(row)] if heading == "References" else [text]
     return "\n\n".join(blocks) + "\n"
+
+
+def _cited(row: Row) -> list[str]:
+    """Whom to cite for the files that are read."""
+    citation = CITATIONS.get(row.kwargs.get("source") or row.kwargs.get("text", ""))
+    if citation is None:
+        return []
+    return [
+        f"The data are {citation.name}'s ({citation.authors}): "
+        f"[citing and licences](../data.md#{ANCHOR})."
+    ]
 
 
 def _chance(environment: Environment) -> str:

@@ -19,6 +19,7 @@ from baselines.train import ALGORITHMS as BASELINES
 from glimpse_envs import sources
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.lookup import spec_of
+from glimpse_envs.evaluation.records import write_record
 from glimpse_envs.suite import SUITE, Row
 from report.figures.environments import MAX_BYTES, draw_oracle, oracle_action, play
 from report.markdown import ReportError, table
@@ -29,7 +30,9 @@ from report.pages.environments import make_pages
 from report.pages.families import FOLDER, cards_block, families_block
 from report.pages.notebook import notebook
 from report.pages.spaces import space_table
+from report.result_pages import result_pages
 from report.trained_runs import TrainedRun, trained_runs
+from tests.support.records import a_record
 from tests.support.tasks.falling_ball import FallingBall
 
 DOCS = ROOT / "docs"
@@ -51,6 +54,25 @@ def test_a_page_tells_the_row_and_the_live_spaces() -> None:
     assert "| `clutter` |" not in page, "its scene takes none"
     assert "| `copies` | `1` |" in page  # of the batch
     assert "| chance | 0.5," in page
+
+
+def test_a_page_links_to_its_results_and_tells_whom_to_cite(tmp_path: Path) -> None:
+    names = ("ClutteredMNIST", "Copy", "Babi", "CircleSquare")
+    for name, folder in zip(names[:3], (".", "memory", "texts"), strict=True):
+        write_record(a_record(env_id=f"Glimpse/{name}-v0"), tmp_path / folder)
+    write_record(a_record(env_id="Glimpse/ClutteredMNIST-v0"), tmp_path / "scenes")
+    (tmp_path / "torn.json").write_text("{")
+    (tmp_path / "other.json").write_text("[]")
+    made = make_pages({}, result_pages(tmp_path))
+    digits, tape, text, shape = (made[f"{name}.md"] for name in names)
+    assert "| results | [pictures](../results.md) and [scenes](../scenes.md) |" in digits
+    assert "| results | [memory](../memory.md) |" in tape
+    assert "| results | not measured yet |" in shape
+    section = "[citing and licences](../data.md#citing-and-licences)"
+    assert f"The data are MNIST's (LeCun, Bottou, Bengio & Haffner, 1998): {section}." in digits
+    assert f"The data are bAbI's (Weston et al., 2015): {section}." in text
+    assert "The data are" not in tape + shape
+    assert "\n## Citing and licences\n" in (DOCS / "data.md").read_text()
 
 
 def test_chance_is_that_of_the_split_that_is_scored() -> None:
