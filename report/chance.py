@@ -50,9 +50,9 @@ def mark_of_chance(high: float, blind: float | None) -> str:
 
 def near_chance(models: Sequence[str]) -> str:
     """The sentence about models, of which there is one or more, that are near chance."""
-    its, verb = ("its", "it errs") if len(models) == 1 else ("their", "they err")
+    its = "its" if len(models) == 1 else "their"
     return (
         f"Near chance, with an interval that ends at most {NEAR:g} points under the error of blind "
-        f"guesses: {listed(models)}. This shows what {its} training costs, not what {verb} after "
-        "a longer one, which is unknown."
+        f"guesses: {listed(models)}. This shows what {its} training costs, not {its} error after "
+        "longer training, which is unknown."
     )

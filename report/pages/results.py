@@ -129,7 +129,7 @@ def headline(groups: Sequence[Group]) -> str:
             "or by test error for old runs without one. "
             f"Models with {CLAIM_SEEDS} or more seeds are preferred. {FEW_SEEDS} "
             "Core-minutes are of one training (*wall*: wall-clock time, beside other work), on "
-            "machines that differ, so that they are no comparison; costs on one machine stand "
+            "machines that differ, so they cannot be compared; costs on one machine are "
             "[here](docs/comparison.md). "
             "A number with † was not checked against its paper. Agents are trained on "
             "50,000 images, the papers' mostly on 60,000, with other networks and optimizers: "

@@ -46,9 +46,9 @@ def scaling_blocks(scaling: Scaling | None) -> list[str]:
     ]
     return [
         *begin,
-        f"`{scaling.env_id}`, products in {scaling.precision}, "
-        f"{scaling.minutes:g} core-minutes of training at each side, one run for each row, so "
-        f"that no claim is made, {scaling.points[0].scenes:,} test scenes ({scaling.hardware}). "
+        f"`{scaling.env_id}`, products in {scaling.precision}, {scaling.minutes:g} core-minutes of "
+        "training at each side, one run for each model and side, so that no claim is made, "
+        f"{scaling.points[0].scenes:,} test scenes ({scaling.hardware}). "
         "Costs were timed in one run, of revision "
         f"{short_revision(scaling.revision)}{_trained_by(scaling)}.",
         f"![Cost and error against the scene's side]({in_docs(SCALING_FIGURE)})",
@@ -188,6 +188,6 @@ def scaling_in_short(scaling: Scaling | None) -> str:
         f"{extremes_table(scaling)}\n\n"
         f"`{scaling.env_id}` with its scene enlarged: error after {scaling.minutes:g} core-minutes "
         "of training, and milliseconds of one core to play a scene, in batches of the training's "
-        f"size; one run for each row, so no claim is made. {_chance(scaling)}".rstrip()
+        f"size; one run for each model and side, so no claim is made. {_chance(scaling)}".rstrip()
         + f"\n\n{bullets(filter(None, found))}"
     )

@@ -45,7 +45,8 @@ def speed_in_short(record: dict[str, Any] | None) -> str:
     )
     ratios = sorted(round(duel["ratio"]) for duel in record["against_ap_gym"] if duel["ratio"])
     peer = (
-        f"; {' and '.join(map(str, ratios))} times as many as ap_gym on its scenes of 28x28 pixels"
+        f"; {' and '.join(map(str, ratios))} times as many as ap_gym on two kinds of scenes of "
+        "28x28 pixels"
         if ratios
         else ""
     )

@@ -143,7 +143,7 @@ def test_the_revisions_of_trainings_stand_beside_that_of_the_costs() -> None:
 
 def test_one_run_at_each_side_is_no_claim() -> None:
     for text in ("\n".join(scaling_blocks(a_scaling())), scaling_in_short(a_scaling())):
-        assert "one run for each row, so" in text
+        assert "one run for each model and side, so" in text
 
 
 def test_it_is_told_which_errs_less_where_and_what_each_costs() -> None:
