@@ -67,9 +67,9 @@ _COLUMNS = (
 
 
 _MUON = (
-    "**Optimizers**: in the [trials](trials.md) on which both were tried, full views erred less "
-    "with Muon than with Adam, one run each. Those of these tables that Adam trained may be better "
-    "than they look."
+    "**Optimizers**: in the [trials](trials.md) with both, full views erred a little less with Muon "
+    "than with Adam, where its batches were of 256 or fewer, one run each. Those of these tables "
+    "that Adam trained may be a little better than they look."
 )
 
 WIDE = 1.2
