@@ -68,8 +68,8 @@ _COLUMNS = (
 
 _MUON = (
     "**Optimizers**: in the [trials](trials.md) with both, full views erred a little less with "
-    "Muon than with Adam, where its batches were of 256 or fewer, one run each. Those of these tables "
-    "that Adam trained may be a little better than they look."
+    "Muon than with Adam, where its batches were of 256 or fewer, one run each. Those of these "
+    "tables that Adam trained may be a little better than they look."
 )
 
 WIDE = 1.2
