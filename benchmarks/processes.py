@@ -59,8 +59,10 @@ def side_by_side(
                     receiver, process = _start(work, waiting[0])
                     running[receiver] = waiting.popleft(), process
             for receiver in _ready(list(running)):
-                task, process = running.pop(receiver)
-                yield task, _outcome(receiver, process)
+                task, process = running[receiver]
+                outcome = _outcome(receiver, process)
+                del running[receiver]
+                yield task, outcome
             idle()
     finally:
         for _, process in running.values():
@@ -72,12 +74,22 @@ def side_by_side(
 @contextmanager
 def _interrupts_wait() -> Iterator[None]:
     """Ctrl-C waits: here until a process that starts is known, and in it, as it inherits the mask,
-    until it has imported what it needs."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    until it has imported what it needs. A mask is of one thread, and another may take the signal,
+    so the main thread, which alone handles it, puts it off as well."""
+    came: list[int] = []
+    in_main = threading.current_thread() is threading.main_thread()
+    before = (
+        signal.signal(signal.SIGINT, lambda number, _: came.append(number)) if in_main else None
+    )
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if in_main:
+            signal.signal(signal.SIGINT, before)
+    if came:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _start(work: Callable[[Any], Any], task: Any) -> tuple[Connection, SpawnProcess]:
@@ -106,7 +118,7 @@ def _ready(receivers: list[Connection]) -> list[Connection]:
 def _outcome(receiver: Connection, process: SpawnProcess) -> Any:
     try:
         outcome = receiver.recv()
-    except EOFError:
+    except (EOFError, OSError):
         process.join()
         outcome = Failure(f"its process ended with exit status {process.exitcode}")
     process.join()

@@ -14,6 +14,10 @@ from report.markdown import listed
 
 NEAR = 3.0
 """Points of error, in percent, by which what is near chance is better than it."""
+NEAR_CHANCE = (
+    "*Near chance*: the interval of the error ends at most "
+    f"{NEAR:g} points under the error of blind guesses."
+)
 
 
 def scored_chance(row: Row) -> float:

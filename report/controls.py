@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from glimpse_envs.evaluation.record import Gaze
 from glimpse_envs.evaluation.run_identity import settings_of_all
-from report.grouping import NEUTRAL_KWARGS
+from report.grouping import asked
 from report.groups import Group
 from report.markdown import environment, listed
 
@@ -20,8 +20,8 @@ RULES: dict[Gaze, str] = {
 """Gaze that is not learned -> where it goes."""
 
 
-_OF_SENSOR = {"scales", "context", "look"}
-"""Arguments that change what an agent sees, not the scene."""
+SHORTER = 0.9
+"""Of an agent's minutes, from which on a control was trained for as long."""
 
 
 def about_control(gaze: Gaze) -> str:
@@ -49,22 +49,32 @@ def controls_of(groups: Sequence[Group]) -> list[str]:
 
 
 def without_controls(groups: Sequence[Group]) -> list[str]:
-    """The sentence on environments of pictures in which an agent chose its glimpses and none had
-    random ones; nothing where all have such a control."""
-    environments: dict[str, bool] = {}
+    """The sentence on environments of pictures in which agents chose their glimpses and none had
+    random ones for about as long; nothing where all have such a control."""
+    learned: dict[str, list[Group]] = {}
+    random: dict[str, list[Group]] = {}
     for group in (group for group in groups if group.kind == "hard"):
-        kwargs = group.first.env_kwargs.items()
-        task = {name: value for name, value in kwargs if name not in NEUTRAL_KWARGS | _OF_SENSOR}
-        name = environment(group.first.env_id, task)
-        random = group.first.model.gaze == "random"
-        environments[name] = environments.get(name, False) or random
-    lacking = [name for name, has_control in environments.items() if not has_control]
+        found = {"learned": learned, "random": random}.get(group.first.model.gaze)
+        if found is not None:
+            found.setdefault(asked(group.first), []).append(group)
+    lacking = [
+        environment(*json.loads(task))
+        for task, agents in learned.items()
+        if not any(_for_as_long(control, agents) for control in random.get(task, ()))
+    ]
     if not lacking:
         return []
     return [
-        "**Controls**: agents with random glimpses are not trained yet on "
+        "**Controls**: agents with random glimpses are not trained yet, or not for as long, on "
         f"{listed(sorted(lacking))}. What choosing buys there is not measured."
     ]
+
+
+def _for_as_long(control: Group, agents: Sequence[Group]) -> bool:
+    """Whether a control was trained for about the time, or the episodes, of the shortest agent."""
+    minutes = min(agent.core_minutes for agent in agents)
+    episodes = min(agent.first.episodes for agent in agents)
+    return control.core_minutes >= SHORTER * minutes or control.first.episodes >= SHORTER * episodes
 
 
 def is_control(group: Group) -> bool:

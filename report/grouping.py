@@ -108,17 +108,17 @@ def tasks_of(runs: Iterable[Run]) -> list[Task]:
     """
     tasks: dict[str, list[Group]] = {}
     for group in group_runs(runs):
-        tasks.setdefault(_asked(group.first), []).append(group)
+        tasks.setdefault(asked(group.first), []).append(group)
     found = []
     for key, groups in tasks.items():
-        env_id, asked = json.loads(key)
+        env_id, env_kwargs = json.loads(key)
         differing = differences([group.first.env_kwargs for group in groups])
         named = [
             replace(group, label=_label_with(group.label, sorted({*_seen(group), *words})))
             for group, words in zip(groups, differing, strict=True)
         ]
         named.sort(key=lambda group: (KINDS.index(group.kind), group.label, group.curriculum))
-        found.append(Task(env_id, asked, tuple(named)))
+        found.append(Task(env_id, env_kwargs, tuple(named)))
     known = list(SUITE)
 
     def place(task: Task) -> tuple[int, str, int, str]:
@@ -184,10 +184,12 @@ def _view_arguments(record: Record) -> frozenset[str]:
     return frozenset() if task is None else task.view_arguments
 
 
-def _asked(record: Record) -> str:
+def asked(record: Record) -> str:
+    """What is hidden and asked of a record's run, as JSON: its environment's id, and the arguments
+    that change it."""
     neutral = NEUTRAL_KWARGS | {*LEVEL_ARGUMENTS} | _view_arguments(record)
-    asked = {k: v for k, v in record.env_kwargs.items() if k not in neutral}
-    return json.dumps([record.env_id, asked], sort_keys=True)
+    kwargs = {k: v for k, v in record.env_kwargs.items() if k not in neutral}
+    return json.dumps([record.env_id, kwargs], sort_keys=True)
 
 
 def _settings(runs: Sequence[Run]) -> list[dict[str, Any]]:

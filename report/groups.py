@@ -215,11 +215,10 @@ class Group:
         seeds if not of all."""
         if all(record.on_gpu for record in self.records):
             return f"{minutes(number)} (GPU)"
-        if not self.by_the_wall:
-            return minutes(number)
         timed = len(self._timed)
-        of_seeds = "" if timed == self.seeds else f", {timed} of {self.seeds} seeds"
-        return f"{minutes(number)} (wall{of_seeds})"
+        notes = ["wall"] if self.by_the_wall else []
+        notes += [] if timed == self.seeds else [f"{timed} of {self.seeds} seeds"]
+        return minutes(number) + (f" ({', '.join(notes)})" if notes else "")
 
     @property
     def solved(self) -> int:

@@ -247,6 +247,9 @@ def _kept(
     scaling: ScalingConfig, found: Scaling, asked: Sequence[Case]
 ) -> dict[Case, ScalingPoint]:
     """The points of a record that are not asked for anew, which must be of the same settings."""
+    kept = {(p.side, p.key): p for p in found.points if (p.side, p.key) not in asked}
+    if not kept:
+        return {}
     here = replace(
         found,
         env_id=scaling.env_id,
@@ -262,7 +265,6 @@ def _kept(
                 f"{getattr(found, name)!r}; points of both cannot be compared: write to another "
                 "folder, or remove that record"
             )
-    kept = {(p.side, p.key): p for p in found.points if (p.side, p.key) not in asked}
     for (side, model), point in kept.items():
         problem = None
         if point.scenes != scaling.episodes:

@@ -66,25 +66,29 @@ def style_of_model(model: Model) -> LineStyle:
 
 def styled(groups: Iterable[Group]) -> list[tuple[Group, LineStyle]]:
     """Groups of one panel with their styles: other settings of a model change the marker and the
-    shade."""
+    shade. A model without a number of its own gets the colour of another where its own is taken."""
     groups = list(groups)
-    seen: dict[str, int] = {}
+    models = dict.fromkeys(group.first.model for group in groups)
     bases: dict[str, LineStyle] = {}
+    for model in sorted(models, key=lambda model: model.name not in _NUMBERS):
+        style = style_of_model(model)
+        own = model.name in bases or model.name in _NUMBERS
+        bases.setdefault(model.name, style if own else _apart(style, bases.values()))
+    seen: dict[str, int] = {}
     pairs = []
     for group in groups:
-        model = group.first.model
-        turn = seen[model.name] = seen.get(model.name, -1) + 1
-        if model.name not in bases:
-            bases[model.name] = _apart(style_of_model(model), bases.values())
-        pairs.append((group, bases[model.name].variant(turn)))
+        name = group.first.model.name
+        turn = seen[name] = seen.get(name, -1) + 1
+        pairs.append((group, bases[name].variant(turn)))
     return pairs
 
 
 def _apart(style: LineStyle, taken: Collection[LineStyle]) -> LineStyle:
-    """`style`, or one of the same dashes and filling that no other model of the panel has."""
+    """`style`, or one in the colour and marker of a number that no other model of the panel has."""
+    colours = {other.colour for other in taken}
     numbered = map(style_of, range(len(COLOURS)))
     others = (replace(style, colour=s.colour, marker=s.marker) for s in numbered)
-    return next((s for s in (style, *others) if s not in taken), style)
+    return next((s for s in (style, *others) if s.colour not in colours), style)
 
 
 def by_panel(groups: Sequence[Group]) -> Iterator[list[Group]]:

@@ -91,7 +91,7 @@ _COUNTED = (
     "processes, spent in training updates with one thread, environment included, on the machine "
     "named above. Scoring on the validation split is excluded. The time to an error is that of the "
     "first validation at or below it. The times between validations double, so it is known "
-    "within a factor of two.",
+    "within a factor of two, unless it is that of the very first.",
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from glimpse_envs.evaluation.statistics import CLAIM_SEEDS
-from report.chance import blind_error, mark_of_chance, pays_for_success
+from report.chance import NEAR_CHANCE, blind_error, mark_of_chance, pays_for_success
 from report.controls import is_control
 from report.group_cells import score_cells
 from report.grouping import Task
@@ -28,14 +28,15 @@ _CHOICE = (
     "Shown is the model of each kind that did best on validation scenes (of old runs without "
     "validation, on test scenes). Those with the environment's own budget, reward, glimpse size "
     "and scales, and without a coarse view of the whole, are preferred, then those given at least "
-    f"the time of the agent, {_FURTHER}"
+    f"the time of the agent, {_FURTHER} {NEAR_CHANCE}"
 )
 _MEMORY_CHOICE = (
     "Shown is the model of each kind with the greatest share of seeds that solved the task; where "
     "shares are equal, the one that did best on validation sequences (of old runs without "
     "validation, on test sequences), then the one that was trained for the least time. Those with "
     "the environment's own budget and reward are preferred, then those given at least the time of "
-    f"the agent, {_FURTHER} Others may do better on sequences longer than those of training."
+    f"the agent, {_FURTHER} Others may do better on sequences longer than those of training. "
+    f"{NEAR_CHANCE}"
 )
 _LENGTHS = (
     "Lengths beyond the trained ones ask more of a key-value memory than of an agent: its keys are "
@@ -154,10 +155,6 @@ def _by_solved(group: Group) -> tuple[float, ...]:
 def _solved_cells(task: Task, group: Group) -> list[str]:
     shares = [group.success_at(multiple) for multiple in (1, 2)]
     blind = blind_error(task.env_id) if pays_for_success(task.groups) else None
-    told = [
-        UNKNOWN
-        if share is None
-        else f"{100 * share:.1f}{mark_of_chance(100 * (1 - share), blind) if share else ''}"
-        for share in shares
-    ]
+    told = [UNKNOWN if share is None else f"{100 * share:.1f}" for share in shares]
+    told[0] += mark_of_chance(group.interval[1], blind)
     return [f"{group.solved} of {group.seeds}", *told, group.minutes_of_given_cell]

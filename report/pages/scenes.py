@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from report.chance import blind_error, is_near_chance, near_chance, pays_for_success
-from report.controls import is_control, without_controls
+from report.controls import SHORTER, is_control, without_controls
 from report.group_cells import hardware_of, score_cells
 from report.grouping import Task, tasks_of
 from report.groups import Group
@@ -66,10 +66,9 @@ _COLUMNS = (
 )
 
 
-_MUON = (
-    "**Optimizers**: in the [trials](trials.md) with both, full views erred a little less with "
-    "Muon than with Adam, where its batches were of 256 or fewer, one run each. Those of these "
-    "tables that Adam trained may be a little better than they look."
+_OPTIMIZERS = (
+    "**Optimizers** of full views were compared in few [trials](trials.md), of one run each, with "
+    "mixed results: those of these tables may be better with another."
 )
 
 WIDE = 1.2
@@ -95,7 +94,7 @@ def scenes_page(tasks: Sequence[Task], places: Places) -> str:
                 *_COLUMNS,
                 *how_settings_were_chosen(places.benchmarks, [task.env_id for task in tasks]),
                 *unequal_trainings(groups),
-                *([_MUON] if groups else []),
+                *([_OPTIMIZERS] if groups else []),
                 *without_controls(groups),
             ]
         ),
@@ -138,7 +137,7 @@ def _shorter_controls(task: Task) -> list[str]:
     shorter = [
         f"{group.label} ({minutes(group.core_minutes)} core-minutes)"
         for group in of_agents
-        if learned and is_control(group) and group.core_minutes < 0.9 * min(learned)
+        if learned and is_control(group) and group.core_minutes < SHORTER * min(learned)
     ]
     if not shorter:
         return []
@@ -170,11 +169,15 @@ def _precisions(task: Task) -> list[str]:
     found: dict[str, list[str]] = {}
     for group in task.groups:
         for record in group.records:
-            found.setdefault(record.config.get("precision", "float32"), []).append(group.label)
+            precision = record.config.get("precision", "a precision that was not recorded")
+            found.setdefault(precision, []).append(f"*{group.label}*")
     if len(found) < 2:
         return []
-    told = [f"in {name}: {listed(list(dict.fromkeys(found[name])))}" for name in sorted(found)]
-    return [f"Trained {'; '.join(told)}. Of one budget in minutes, the faster one sees more."]
+    told = [f"in {name}: {'; '.join(dict.fromkeys(found[name]))}" for name in sorted(found)]
+    return [
+        f"Trained {'. Trained '.join(told)}. Which precision is faster depends on the processor, "
+        "and a budget in minutes holds more episodes in it."
+    ]
 
 
 def _errs_less(learned: Group, oracle: Group) -> bool:

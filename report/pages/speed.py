@@ -109,7 +109,8 @@ def _throughput(record: dict[str, Any]) -> list[str]:
         f"{record['hardware']}, revision {short_revision(record['revision'])}).",
         table(heads, lines),
         *_missing(record["missing"]),
-        f"## Compared with ap_gym {record['ap_gym_version']}\n\nThousands of steps a second on one "
+        f"## Compared with ap_gym {record.get('ap_gym_version') or ''}".rstrip(),
+        "Thousands of steps a second on one "
         "core, each at its best number of rows. Scenes of 28x28 pixels, one 5x5 glimpse a step, 16 "
         "steps an episode.",
         table(("scenes", "glimpse_envs", "ap_gym", "ratio"), duels),

@@ -55,8 +55,8 @@ _COLUMNS = (
     "that see everything also read the padding of short texts, once to store it, and once for each "
     "of their reads.",
     "**Episodes, core-minutes**: length of the training, which ends at the first validation that "
-    "is 99 % right, or with its budget; a budget in core-minutes, which stands beside it, is of "
-    "the first seed, whose number of episodes is that of the others.",
+    "is 99 % right, or with its budget. A budget in core-minutes stands beside it; further seeds "
+    "have the same, or at most the first one's number of episodes.",
     FEW_SEEDS,
 )
 

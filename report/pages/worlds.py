@@ -66,8 +66,8 @@ _COLUMNS = (
     "the best of these: such a score shows no use of what is seen.",
     "**Bonus**. *ICM* and *RND* reward observations that were not predicted, divided by the "
     "standard deviation of the bonus's returns; *entropy* rewards the entropy of the choices. "
-    "Trainings that differ in the seed alone differ by as much as bonuses do here, and those of "
-    "the [trials](trials.md) too, so one run of each does not tell bonuses apart.",
+    "One run of each does not tell bonuses apart: the range over seeds, where there are several, "
+    "shows how far trainings with the same settings lie apart.",
     "**Actions**. The likeliest actions are scored; in Atari games and MiniGrid, where these may "
     "lead in a circle for ever, sampled ones, as in RL Baselines3 Zoo. The column marks older "
     "records that differ.",

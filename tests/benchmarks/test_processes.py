@@ -5,12 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from benchmarks.processes import Failure, _interrupt, side_by_side
+from benchmarks.processes import Failure, _interrupt, _interrupts_wait, side_by_side
 from tests.support.chores import double, stumble
 
 ROOT = Path(__file__).parents[2]
@@ -69,3 +70,20 @@ def test_processes_end_with_the_one_that_began_them(tmp_path: Path) -> None:
     while not is_gone(child):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def test_an_interrupt_waits_until_a_process_that_starts_is_known() -> None:
+    """Also where another thread takes the signal."""
+    known: list[bool] = []
+
+    def start() -> None:
+        with _interrupts_wait():
+            threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGINT)).start()
+            time.sleep(0.2)
+            known.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert known
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == set()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -146,7 +146,8 @@ def test_minutes_are_those_by_a_cores_own_clock_where_there_are_such() -> None:
         a_record(seed=seed, seconds=seconds, cores=1, revision=revision, config={"device": device})
         for seed, (seconds, revision, device) in enumerate(trained)
     ]
-    assert the_group(*records).minutes_cell == "5"
+    assert the_group(*records).minutes_cell == "5 (1 of 3 seeds)"
+    assert the_group(records[2]).minutes_cell == "5"
     assert the_group(*records[:2]).minutes_cell == "15 (wall, 1 of 2 seeds)"
     assert the_group(records[0]).minutes_cell == "15 (wall)"
     assert the_group(records[1]).minutes_cell == "1 (GPU)"

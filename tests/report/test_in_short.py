@@ -62,9 +62,12 @@ def test_a_memory_at_chance_is_marked() -> None:
     ((_, _, _, once, twice, *_),) = rows_of(memory_in_short(tasks_of(as_runs([guessing]))))
     assert (once, twice) == ("7.0 (near chance)", "—")
     (score,) = guessing.scores
-    able = replace(guessing, scores=(replace(score, success=0.2),))
+    able = replace(guessing, scores=(replace(score, success=0.2, mean_return=0.2),))
     ((_, _, _, once, *_),) = rows_of(memory_in_short(tasks_of(as_runs([able]))))
     assert once == "20.0"
+    unable = replace(guessing, scores=(replace(score, success=0.0, mean_return=0.0),))
+    ((_, _, _, once, *_),) = rows_of(memory_in_short(tasks_of(as_runs([unable]))))
+    assert once == "0.0 (near chance)"
 
 
 def test_what_the_networks_of_agents_have_built_in_is_told() -> None:
