@@ -32,6 +32,7 @@ from report.pages import (
     trials,
     worlds,
 )
+from report.result_pages import RESULT_PAGES
 
 PAGES = (
     Page("environments", (".", trained_runs.FOLDER), environments.publish),
@@ -47,7 +48,7 @@ PAGES = (
     Page("worlds", (worlds.FOLDER, "benchmarks"), worlds.publish),
     Page("leaderboard", (leaderboard.FOLDER,), leaderboard.publish),
     Page("mistakes", (mistakes.FOLDER,), mistakes.publish),
-    Page("records", tuple(folder for folder, _ in records.FOLDERS), records.publish),
+    Page("records", tuple(part.folder for part in RESULT_PAGES), records.publish),
     Page("speed", ("benchmarks",), speed.publish),
     Page("intervals", ("benchmarks",), intervals.publish),
     Page("trials", ("benchmarks",), trials.publish),

@@ -29,8 +29,11 @@ from report.markdown import (
 from report.page import Draw, Places, Published, in_docs, page_of
 from report.pages.records import POINTER
 from report.pages.scene_size import (
+    FURTHER_FIGURE,
+    FURTHER_FOLDER,
     SCALING_FIGURE,
     SHORT_FIGURE,
+    further_blocks,
     scaling_blocks,
     scaling_in_short,
 )
@@ -110,23 +113,31 @@ def publish(places: Places) -> Published:
     runs, problems = read_runs(folder, other=(FILE_NAME,))
     tasks = sorted(tasks_of(runs), key=lambda task: not _is_main(task))
     try:
-        scaling = read_scaling(folder)
+        scaling, further = read_scaling(folder), read_scaling(folder / FURTHER_FOLDER)
     except RecordError as error:
-        scaling, problems = None, [*problems, str(error)]
+        scaling, further, problems = None, None, [*problems, str(error)]
     figures: dict[str, Draw] = {_figure(t): partial(draw_comparison, t.groups) for t in tasks}
     if scaling is not None:
         figures[SCALING_FIGURE] = partial(draw_scaling, scaling)
         figures[SHORT_FIGURE] = partial(draw_scaling_in_short, scaling)
+    if further is not None:
+        figures[FURTHER_FIGURE] = partial(draw_scaling, further)
+    page = comparison_page(tasks, scaling, places, further)
     return Published(
-        texts={PAGE: comparison_page(tasks, scaling, places)},
+        texts={PAGE: page},
         blocks={"scaling": scaling_in_short(scaling)},
         figures=figures,
         problems=problems,
     )
 
 
-def comparison_page(tasks: Sequence[Task], scaling: Scaling | None, places: Places) -> str:
-    """The Markdown page, and the figures that it shows."""
+def comparison_page(
+    tasks: Sequence[Task],
+    scaling: Scaling | None,
+    places: Places,
+    further: Scaling | None = None,
+) -> str:
+    """The Markdown page, and the figures that it shows; `further` is of another machine."""
     blocks = [_HEAD, "Lines and marks of the figures:", bullets(_KINDS)]
     if not tasks:
         blocks += ["## Comparisons", f"Not measured yet: {COMPARE}."]
@@ -152,7 +163,7 @@ def comparison_page(tasks: Sequence[Task], scaling: Scaling | None, places: Plac
     ]
     if tasks:
         blocks.append(POINTER.format("records.md"))
-    return page_of([*blocks, *scaling_blocks(scaling)])
+    return page_of([*blocks, *scaling_blocks(scaling), *further_blocks(further)])
 
 
 def comparison_table(groups: Iterable[Group]) -> str:

@@ -7,24 +7,13 @@ import re
 from glimpse_envs.evaluation.record import NTM_COPY, Record
 from report.markdown import UNKNOWN, environment, short_revision, table
 from report.page import README, Places, Published, page_of
+from report.result_pages import RESULT_PAGES
 from report.runs import Run, read_runs
 from report.scaling import FILE_NAME
 
 PAGE = "docs/records.md"
 POINTER = "Commands, algorithms, versions and machines of all runs: [records]({0})."
 """For the pages; to be filled with the link."""
-
-FOLDERS = (
-    (".", "Results"),
-    ("comparison", "Hard against soft"),
-    ("memory", "Memory"),
-    ("texts", "Texts"),
-    ("scenes", "Scenes"),
-    ("glyphs", "Without files"),
-    ("worlds", "Worlds that move"),
-    ("leaderboard", "Leaderboard"),
-)
-"""Of records, in the folder of results, and the headings of what they are drawn into."""
 
 HEADER = ("environment", "model", "seed", "record", "algorithm", "command", "versions", "made on")
 
@@ -45,10 +34,10 @@ other numbers."""
 def publish(places: Places) -> Published:
     """The page. Records that could not be read are reported by the pages that draw them."""
     blocks = [_HEAD]
-    for folder, heading in FOLDERS:
-        runs, _ = read_runs(places.results / folder, other=(FILE_NAME,))
+    for part in RESULT_PAGES:
+        runs, _ = read_runs(places.results / part.folder, other=(FILE_NAME,))
         if runs:
-            blocks += [f"## {heading}", table(HEADER, [_row(run, places) for run in runs])]
+            blocks += [f"## {part.heading}", table(HEADER, [_row(run, places) for run in runs])]
     return Published({PAGE: page_of(blocks)})
 
 

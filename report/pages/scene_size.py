@@ -13,6 +13,9 @@ from report.scaling import IN_WORDS, ModelName, Scaling, extremes_table, scaling
 
 SCALING_FIGURE = "docs/scaling.svg"
 SHORT_FIGURE = "docs/scaling_in_short.svg"
+FURTHER_FIGURE = "docs/scaling_five_models.svg"
+FURTHER_FOLDER = "five_models"
+"""Of a further measurement's record, within the folder of comparisons."""
 
 SCALE = "`python -m benchmarks.scale --record results/comparison`"
 PLACE = "docs/comparison.md#how-cost-grows-with-the-scene"
@@ -36,6 +39,23 @@ def scaling_blocks(scaling: Scaling | None) -> list[str]:
     begin = ["## How cost grows with the scene", _SCALING]
     if scaling is None:
         return [*begin, f"Not measured yet: {SCALE}."]
+    return [*begin, *_measured(scaling, SCALING_FIGURE)]
+
+
+def further_blocks(scaling: Scaling | None) -> list[str]:
+    """The section of a further measurement; nothing where there is none."""
+    if scaling is None:
+        return []
+    models = f"{len(scaling.models)} models at {_pixels(sorted({p.side for p in scaling.points}))}"
+    return [
+        "### On another machine",
+        f"The same with {models}. Its numbers are not to be compared with those above.",
+        *_measured(scaling, FURTHER_FIGURE),
+    ]
+
+
+def _measured(scaling: Scaling, figure: str) -> list[str]:
+    """What was measured, the figure, the table and what is found."""
     own_names = {model: model for model in scaling.models}
     found = [
         *_beside_rivals(scaling),
@@ -45,13 +65,12 @@ def scaling_blocks(scaling: Scaling | None) -> list[str]:
         scaling.notes,
     ]
     return [
-        *begin,
         f"`{scaling.env_id}`, products in {scaling.precision}, {scaling.minutes:g} core-minutes of "
         "training at each side, one run for each model and side, so that no claim is made, "
         f"{scaling.points[0].scenes:,} test scenes ({scaling.hardware}). "
         "Costs were timed in one run, of revision "
         f"{short_revision(scaling.revision)}{_trained_by(scaling)}.",
-        f"![Cost and error against the scene's side]({in_docs(SCALING_FIGURE)})",
+        f"![Cost and error against the scene's side]({in_docs(figure)})",
         scaling_table(scaling),
         " ".join(filter(None, found)),
     ]

@@ -54,8 +54,8 @@ _COLUMNS = (
     "**Episodes**: of training, the mean over the seeds, or their range where it is wide. A budget "
     "is in core-minutes, in which a machine that is slower, or busy, sees fewer. Further seeds "
     "train for as many episodes as the first, except where a record gives minutes. *Slower "
-    "code*: a revision by which full views and DRAW's windows saw about half as many scenes a "
-    "minute, and pointers and captioners fewer, than they [do now]"
+    "code*: a revision by which full views, DRAW's windows, pointers and captioners saw fewer "
+    "scenes a minute than they [do now]"
     "(reproducing.md#what-has-changed).",
     "**Core-minutes**: of a training, the median over the seeds, or their range where it is wide.",
     "**Values delivered**, **pixels covered**, **multiply-adds**: of one episode, as defined in "

@@ -76,6 +76,22 @@ def test_core_minutes_by_the_walls_clock_are_marked() -> None:
     assert cells_of(comparison_table(groups_of([new])), new.model.name)["core-minutes"] == "10"
 
 
+def test_a_further_measurement_stands_below_and_not_in_the_readme(tmp_path: Path) -> None:
+    folder = tmp_path / "results" / "comparison"
+    write_scaling(a_scaling(), folder)
+    places = Places(tmp_path / "results", tmp_path)
+    alone = publish(places)
+    write_scaling(replace(a_scaling(), hardware="a slower core"), folder / "five_models")
+    both = publish(places)
+    assert both.blocks == alone.blocks
+    page, heading = both.texts["docs/comparison.md"], "### On another machine"
+    assert heading not in alone.texts["docs/comparison.md"]
+    above, below = page.split(heading)
+    assert "a slower core" in below
+    assert "a slower core" not in above
+    assert both.figures.keys() - alone.figures.keys() == {"docs/scaling_five_models.svg"}
+
+
 def test_what_chance_is_stands_by_the_scaling(tmp_path: Path) -> None:
     write_scaling(a_scaling(), tmp_path / "results" / "comparison")
     published = publish(Places(tmp_path / "results", tmp_path))

@@ -1,8 +1,15 @@
-"""Numbers of the published pages."""
+"""Numbers, revisions and marked blocks of the published pages."""
 
 import pytest
 
-from report.markdown import count, digits, setting
+from report.markdown import (
+    ReportError,
+    count,
+    digits,
+    replace_block,
+    setting,
+    short_revision,
+)
 
 
 @pytest.mark.parametrize(
@@ -40,3 +47,26 @@ def test_no_number_has_an_exponent(number: float, most: int, text: str) -> None:
 )
 def test_a_setting_in_words(name: str, value: object, text: str) -> None:
     assert setting(name, value) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "<!-- a:begin -->",
+        "<!-- a:end --><!-- a:begin -->",
+        2 * "<!-- a:begin -->\n<!-- a:end -->\n",
+    ],
+)
+def test_missing_markers_are_an_error(text: str) -> None:
+    with pytest.raises(ReportError, match="a:begin"):
+        replace_block(text, "table", "a")
+
+
+def test_only_the_block_is_replaced() -> None:
+    text = "before\r\n<!-- a:begin -->\nold\n<!-- a:end -->\r\nafter"
+    assert replace_block(text, "new", "a") == text.replace("old", "new")
+
+
+def test_a_revision_is_short_and_tells_changes() -> None:
+    assert short_revision("0123456789abcdef+changed") == "0123456789ab+changed"
