@@ -1,4 +1,5 @@
-"""How many recorded trials chose the settings of agents, and of the models that see everything."""
+"""How many recorded trials chose the settings of agents, and of the models that see everything,
+and on scenes of which sides."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from pathlib import Path
 
 from report.benchmark_records import read_benchmark
 from report.markdown import listed, short
+from report.trained_runs import own_arguments_of
 
 
 def trial_counts(folder: Path) -> dict[str, tuple[int, int]]:
@@ -21,6 +23,22 @@ def trial_counts(folder: Path) -> dict[str, tuple[int, int]]:
         of_agents = len(record["trials"]) - of_others
         found[record["env_id"]] = agents + of_agents, others + of_others
     return found
+
+
+def sides_of_trials(folder: Path, word: str) -> tuple[list[int], list[int]]:
+    """The sides in pixels of the scenes, in environments whose id has `word` in it, on which there
+    are recorded trials of agents, and of models that see everything."""
+    agents: set[int] = set()
+    others: set[int] = set()
+    for path in sorted(folder.glob("trials*.json")):
+        record = read_benchmark(path)
+        if record is None or word not in record["env_id"]:
+            continue
+        changes = record["row"]["env_kwargs"] if "row" in record else {}
+        side = {**own_arguments_of(record["env_id"]), **changes}["scene_size"]
+        for trial in record["trials"]:
+            (others if trial["sees"] == "everything" else agents).add(side)
+    return sorted(agents), sorted(others)
 
 
 def how_settings_were_chosen(folder: Path, env_ids: Iterable[str]) -> list[str]:

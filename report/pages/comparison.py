@@ -125,7 +125,7 @@ def publish(places: Places) -> Published:
     page = comparison_page(tasks, scaling, places, further)
     return Published(
         texts={PAGE: page},
-        blocks={"scaling": scaling_in_short(scaling)},
+        blocks={"scaling": scaling_in_short(scaling, places.benchmarks)},
         figures=figures,
         problems=problems,
     )

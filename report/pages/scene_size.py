@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 
 from report.chance import blind_error, is_near_chance, near_chance
 from report.markdown import bullets, count, digits, listed, short_revision
 from report.page import in_docs
 from report.scaling import IN_WORDS, ModelName, Scaling, extremes_table, scaling_table
+from report.trial_counts import sides_of_trials
 
 SCALING_FIGURE = "docs/scaling.svg"
 SHORT_FIGURE = "docs/scaling_in_short.svg"
@@ -179,15 +181,25 @@ def _unmeasured(scaling: Scaling, called: Mapping[str, str]) -> str:
     return " ".join([*said, *([near_chance(stuck)] if stuck else [])])
 
 
-def scaling_in_short(scaling: Scaling | None) -> str:
-    """The README's block: what choosing where to look buys as scenes grow."""
+def _tuned(benchmarks: Path) -> str:
+    """On scenes of which sides the settings were chosen."""
+    agents, others = sides_of_trials(benchmarks, "Cluttered")
+    if not agents or not others:
+        return ""
+    return (
+        " Recorded [trials](docs/trials.md) on cluttered images are of agents at "
+        f"{_pixels(agents)}, and of models that see everything at {_pixels(others)}."
+    )
+
+
+def scaling_in_short(scaling: Scaling | None, benchmarks: Path) -> str:
+    """The README's block: what choosing where to look buys as scenes grow; `benchmarks` has the
+    records of trials."""
     if scaling is None:
         return f"Not measured yet: {SCALE}."
     training = (
         "The agent's training used a curriculum: its first glimpse was near the target at first, "
-        "and farther away with success. The others had none. The agent was tuned by "
-        "[trials](docs/trials.md) on cluttered digits at 60, 480, 960 and 1,920 pixels, the soft "
-        "window and the full views by fewer, at 60 or 100 pixels, or not at all. The soft window "
+        f"and farther away with success. The others had none.{_tuned(benchmarks)} The soft window "
         "is DRAW's, of 12x12 filters at every side"
     )
     with_retina = any(point.key == "soft_retina" for point in scaling.points)

@@ -10,9 +10,12 @@ import pytest
 
 from glimpse_envs.evaluation.records import RecordError
 from report.figures import scaling as scaling_plot
-from report.pages.scene_size import scaling_blocks, scaling_in_short
+from report.page import Places
+from report.pages.scene_size import scaling_blocks
+from report.pages.scene_size import scaling_in_short as block_of
 from report.scaling import (
     DenseSums,
+    Scaling,
     extremes_table,
     read_scaling,
     scaling_table,
@@ -20,6 +23,10 @@ from report.scaling import (
 )
 from tests.support.figures import catch_figure, overlapping_texts, points_of
 from tests.support.scaling import NAMES, SIDES, a_scaling
+
+
+def scaling_in_short(scaling: Scaling) -> str:
+    return block_of(scaling, Places().benchmarks)
 
 
 def test_the_record_survives_the_round_trip(tmp_path: Path) -> None:

@@ -107,6 +107,9 @@ def test_tasks_without_random_glimpses_are_named(tmp_path: Path) -> None:
     short = write_record(a_record(control, env_id=SUM, seconds=60.0, episodes=9, curve=()), folder)
     assert said in page_of(tmp_path)
     short.unlink()
+    in_time = write_record(a_record(control, env_id=SUM, episodes=9, curve=()), folder)
+    assert "not trained yet" not in page_of(tmp_path)
+    in_time.unlink()
     write_record(a_record(control, env_id=SUM, seconds=60.0), folder)  # of as many episodes
     assert "not trained yet" not in page_of(tmp_path)
 
