@@ -76,10 +76,13 @@ def test_an_interrupt_waits_until_a_process_that_starts_is_known() -> None:
     """Also where another thread takes the signal."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job's is ignored
     known: list[bool] = []
+    done = threading.Event()
+    other = threading.Thread(target=done.wait)
+    other.start()  # without the mask
 
     def start() -> None:
         with _interrupts_wait():
-            threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGINT)).start()
+            os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0.2)
             known.append(True)
 
@@ -90,4 +93,6 @@ def test_an_interrupt_waits_until_a_process_that_starts_is_known() -> None:
         assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == set()
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
+        done.set()
+        other.join()
         signal.signal(signal.SIGINT, before)

@@ -20,6 +20,7 @@ from benchmarks.scale import __main__ as command
 from benchmarks.scale.__main__ import (
     MODELS,
     ScalingConfig,
+    _kept,
     main,
     scene_arguments,
     settings_of,
@@ -200,6 +201,15 @@ def test_points_of_the_record_that_are_not_asked_for_keep_their_errors(
             main([*arguments, *wrong])
         assert re.search(message, " ".join(capsys.readouterr().err.split()))
         assert (tmp_path / "scaling.json").read_bytes() == before_it
+
+
+def test_a_record_of_which_nothing_is_kept_may_be_of_other_settings() -> None:
+    found = a_scaling()
+    every = [(int(point.side), point.key) for point in found.points]
+    other = ScalingConfig(minutes=2 * found.minutes)
+    assert _kept(other, found, every) == {}
+    with pytest.raises(ValueError, match="points of both cannot be compared"):
+        _kept(other, found, every[1:])
 
 
 def test_an_interrupted_training_is_not_scored(
