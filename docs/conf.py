@@ -91,11 +91,19 @@ NAVIGATION = {
         *("leaderboard", "speed"),
         "Coverage of intervals <intervals>",
         "Trials of settings <trials>",
-        "records",
+        "Records <records/README>",
     ),
     "Reference": ("api/index", "related", "glossary", "Changelog <changelog>"),
 }
 """Caption -> pages of the side bar. It is not in index.md, which is read on GitHub too."""
+
+
+LISTED = {
+    # By their short names, in the order of the page, so that families stay together.
+    "environments/README": r"(?m)^\| \[`Glimpse/(.+?)-v\d+`\]\((\w+)\.md\)",
+    "records/README": r"(?m)^\| \[(.+?)\]\((\w+)\.md\)",
+}
+"""Page -> what finds the title and the file of the pages below it in the side bar."""
 
 
 PHRASE, WORDY = 9, 28
@@ -108,10 +116,9 @@ def add_navigation(app: sphinx.application.Sphinx, name: str, source: list[str])
         for caption, pages in NAVIGATION.items():
             lines = "\n".join(pages)
             source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{lines}\n```\n"
-    if name == "environments/README":
-        # By their short names, in the order of the page, so that families stay together.
-        names = re.findall(r"^\| \[`Glimpse/.+?`\]\((\w+)\.md\)", source[0], re.MULTILINE)
-        lines = "\n".join(f"{name} <{name}>" for name in names)
+    listed = LISTED.get(name)
+    if listed:
+        lines = "\n".join(f"{title} <{page}>" for title, page in re.findall(listed, source[0]))
         source[0] += f"\n```{{toctree}}\n:hidden:\n\n{lines}\n```\n"
 
 

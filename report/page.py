@@ -92,9 +92,13 @@ class Page:
                 )
 
 
-def page_of(blocks: Iterable[str]) -> str:
-    """The text of a page of docs/: its blocks, and the way back."""
-    return "\n\n".join([*blocks, "[Back to the documentation](index.md)\n"])
+def page_of(blocks: Iterable[str], docs: str = "") -> str:
+    """The text of a page of docs/: its blocks, and the way back.
+
+    Args:
+        docs: the way to docs/ from the page's folder, "../" for a folder in it.
+    """
+    return "\n\n".join([*blocks, f"[Back to the documentation]({docs}index.md)\n"])
 
 
 def in_docs(path: str) -> str:

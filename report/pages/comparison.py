@@ -27,7 +27,7 @@ from report.markdown import (
     table,
 )
 from report.page import Draw, Places, Published, in_docs, page_of
-from report.pages.records import POINTER
+from report.pages.records import pointer
 from report.pages.scene_size import (
     FURTHER_FIGURE,
     FURTHER_FOLDER,
@@ -162,7 +162,7 @@ def comparison_page(
         bullets(_NOT_COUNTED),
     ]
     if tasks:
-        blocks.append(POINTER.format("records.md"))
+        blocks.append(pointer(PAGE))
     return page_of([*blocks, *scaling_blocks(scaling), *further_blocks(further)])
 
 

@@ -19,7 +19,7 @@ from report.figures.environments import (
 )
 from report.figures.pong import draw_pong
 from report.markdown import listed, table
-from report.page import Draw, Places, Published
+from report.page import Draw, Places, Published, page_of
 from report.pages.docstring import read_docstring
 from report.pages.environment_facts import (
     Environment,
@@ -228,7 +228,7 @@ def _index(environments: list[Environment]) -> str:
         if is_memory(members[0]):
             note = "The budget is that of the longest episode."
         blocks += [f"## {title}", _tasks(members), note, _list(members)]
-    return "\n\n".join([*blocks, "[Back to the documentation](../index.md)\n"])
+    return page_of(blocks, "../")
 
 
 def _tasks(environments: list[Environment]) -> str:

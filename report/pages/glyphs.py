@@ -10,7 +10,7 @@ from report.groups import FEW_SEEDS, Group
 from report.how_made import meanings_blocks, training_blocks
 from report.markdown import bullets, environment, table
 from report.page import Places, Published, page_of
-from report.pages.records import POINTER
+from report.pages.records import pointer
 from report.runs import read_runs, record_links
 
 PAGE = "docs/glyphs.md"
@@ -53,7 +53,7 @@ def glyphs_page(tasks: Sequence[Task], places: Places) -> str:
     blocks += [*training_blocks(groups), "## Tasks"]
     if tasks:
         rows = [_row(task, group, places) for task in tasks for group in task.groups]
-        blocks += [table(HEADER, rows), hardware_of(groups), POINTER.format("records.md")]
+        blocks += [table(HEADER, rows), hardware_of(groups), pointer(PAGE)]
     else:
         blocks.append(f"Not measured yet: {TRAIN}.")
     return page_of(blocks)

@@ -16,7 +16,7 @@ from report.groups import FEW_SEEDS
 from report.learners import LEARNERS, MINUTES, Learner
 from report.markdown import UNKNOWN, bullets, listed, short, table
 from report.page import Places, Published, page_of
-from report.pages.records import POINTER
+from report.pages.records import pointer
 from report.runs import Run, read_runs
 
 PAGE = "docs/leaderboard.md"
@@ -98,7 +98,7 @@ def leaderboard_page(records: Sequence[Record]) -> str:
             if rows:
                 blocks += [f"## {name.capitalize()}", table(heads, rows)]
         blocks += ["## By task", "Mean normalised return.", _by_task(found), *_far(found)]
-        blocks.append(POINTER.format("records.md"))
+        blocks.append(pointer(PAGE))
     return page_of(blocks)
 
 

@@ -19,7 +19,7 @@ from report.pages.in_short import memory_in_short
 from report.pages.memory_cost import FIGURE as COST_FIGURE
 from report.pages.memory_cost import PAGE as COST_PAGE
 from report.pages.memory_cost import READ_COST_FILE
-from report.pages.records import POINTER
+from report.pages.records import pointer
 from report.references.links import linked
 from report.references.memory import (
     FACTS,
@@ -126,7 +126,7 @@ def memory_page(
     if tasks:
         blocks += [
             *memory_in_short(tasks),
-            f"{_seeds(tasks)} {POINTER.format('records.md')}",
+            f"{_seeds(tasks)} {pointer(PAGE)}",
             f"![Success by length, an environment a panel]({in_docs(SUCCESS_FIGURE)})",
             f"![Share of seeds that solved]({in_docs(SOLVED_FIGURE)})",
         ]

@@ -1,25 +1,32 @@
-"""The page of all records: with which command, versions and machine each was made."""
+"""The pages of records, one for each page of results: with which command, versions and machine each
+run was made."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from pathlib import Path
 
 from glimpse_envs.evaluation.record import NTM_COPY, Record
 from report.markdown import UNKNOWN, environment, short_revision, table
 from report.page import README, Places, Published, page_of
-from report.result_pages import RESULT_PAGES
+from report.result_pages import RESULT_PAGES, ResultPage
 from report.runs import Run, read_runs
 from report.scaling import FILE_NAME
 
-PAGE = "docs/records.md"
-POINTER = "Commands, algorithms, versions and machines of all runs: [records]({0})."
-"""For the pages; to be filled with the link."""
+FOLDER = "docs/records"
+PAGE = f"{FOLDER}/README.md"
 
-HEADER = ("environment", "model", "seed", "record", "algorithm", "command", "versions", "made on")
+HEADER = ("model", "seed", "record", "algorithm", "command", "versions", "made on")
 
-_HEAD = """# Records
+_DRAWN = "<!-- Drawn by `python -m report` from results/; do not edit. -->"
 
-<!-- Drawn by `python -m report` from results/; do not edit. -->
+_OF_PART = """The runs that [this page]({0}) is drawn from. What the columns tell is said with the
+[records of all pages](README.md)."""
+
+_HEAD = f"""# Records
+
+{_DRAWN}
 
 Every row of the tables of models is drawn from these files; speeds, costs, variances, trials and
 analyses of mistakes have records of their own. The command repeats the training. If the
@@ -31,24 +38,44 @@ CPU minutes: a machine of another speed trains on more or fewer episodes in the 
 other numbers."""
 
 
+def pointer(page: str) -> str:
+    """The sentence that leads from a page of results, "docs/memory.md", to its records."""
+    where = f"records/{Path(page).name}"
+    return f"Commands, algorithms, versions and machines of all runs: [records]({where})."
+
+
 def publish(places: Places) -> Published:
-    """The page. Records that could not be read are reported by the pages that draw them."""
-    blocks = [_HEAD]
+    """The pages. Records that could not be read are reported by the pages that draw them."""
+    texts, rows = {}, []
     for part in RESULT_PAGES:
         runs, _ = read_runs(places.results / part.folder, other=(FILE_NAME,))
         if runs:
-            blocks += [f"## {part.heading}", table(HEADER, [_row(run, places) for run in runs])]
-    return Published({PAGE: page_of(blocks)})
+            name = f"{part.page}.md"
+            texts[f"{FOLDER}/{name}"] = _of_part(part, runs, places)
+            rows.append([f"[{part.heading}]({name})", f"[tables](../{name})", str(len(runs))])
+    texts[PAGE] = page_of([_HEAD, table(("records", "drawn into", "runs"), rows)], "../")
+    return Published(texts, owned=f"{FOLDER}/*")
 
 
-def _row(run: Run, places: Places) -> list[str]:
+def _of_part(part: ResultPage, runs: Sequence[Run], places: Places) -> str:
+    page = f"{FOLDER}/{part.page}.md"
+    by_environment: dict[str, list[list[str]]] = {}
+    for run in runs:
+        name = environment(run.record.env_id, run.record.env_kwargs)
+        by_environment.setdefault(name, []).append(_row(run, places, page))
+    blocks = [f"# Records: {part.heading}", _DRAWN, _OF_PART.format(f"../{part.page}.md")]
+    for name, rows in by_environment.items():
+        blocks += [f"## {name}", table(HEADER, rows)]
+    return page_of(blocks, "../")
+
+
+def _row(run: Run, places: Places, page: str) -> list[str]:
     record = run.record
     versions = ", ".join(f"{name} {version}" for name, version in record.versions.items())
     return [
-        environment(record.env_id, record.env_kwargs),
         record.model.name,
         str(record.seed),
-        f"[{run.file.name}]({places.link(run.file, PAGE)})",
+        f"[{run.file.name}]({places.link(run.file, page)})",
         record.algorithm,
         f"`{command_of(run, places)}`",
         versions or UNKNOWN,

@@ -22,7 +22,7 @@ from report.how_made import meanings_blocks, training_blocks
 from report.markdown import UNKNOWN, bullets, count, environment, listed, setting, short, table
 from report.page import Places, Published, in_docs, page_of
 from report.pages.readme_rows import MAIN_ID, readme_rows
-from report.pages.records import POINTER
+from report.pages.records import pointer
 from report.pages.settings import differences_from_ram
 from report.references.links import linked
 from report.references.pictures import REFERENCES, Reference
@@ -220,7 +220,7 @@ def _footnotes(groups: Sequence[Group]) -> list[str]:
     if any(reference.from_memory for reference in REFERENCES):
         notes.append("† from memory, not checked against the paper; no claim is made against it.")
     if groups:
-        notes += [hardware_of(groups), POINTER.format("records.md")]
+        notes += [hardware_of(groups), pointer(PAGE)]
     notes += ["## Sources", bullets(map(linked, _sources()))]
     differences = [*differences_of(groups, _place), *controls_of(groups)]
     if differences:

@@ -13,7 +13,7 @@ from report.how_made import meanings_blocks, training_blocks
 from report.markdown import UNKNOWN, bullets, count, environment, listed, minutes, short, table
 from report.page import Places, Published, page_of
 from report.pages.in_short import scenes_in_short
-from report.pages.records import POINTER
+from report.pages.records import pointer
 from report.pages.results import VERDICTS, against, differences_of
 from report.references.links import linked
 from report.references.pictures import Reference
@@ -115,7 +115,7 @@ def scenes_page(tasks: Sequence[Task], places: Places) -> str:
     if differences:
         blocks += ["## Differences from the references' settings", bullets(differences)]
     if groups:
-        blocks += [hardware_of(groups), POINTER.format("records.md")]
+        blocks += [hardware_of(groups), pointer(PAGE)]
     return page_of(blocks)
 
 

@@ -14,7 +14,7 @@ from report.how_made import meanings_blocks
 from report.kinds import SEES_OF_STATEMENTS
 from report.markdown import UNKNOWN, bullets, listed, short, table
 from report.page import Places, Published, page_of
-from report.pages.records import POINTER
+from report.pages.records import pointer
 from report.pages.results import differences_of
 from report.references.texts import BABI, SOURCES
 from report.runs import read_runs, record_links
@@ -102,7 +102,7 @@ def texts_page(tasks: Sequence[Task], places: Places) -> str:
     if notes:
         blocks += ["## How models were made and trained", bullets(notes)]
     if groups:
-        blocks += [hardware_of(groups), POINTER.format("records.md")]
+        blocks += [hardware_of(groups), pointer(PAGE)]
     return page_of(blocks)
 
 

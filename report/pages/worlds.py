@@ -26,7 +26,7 @@ from report.groups import FEW_SEEDS, Group
 from report.how_made import meanings_blocks
 from report.markdown import UNKNOWN, bullets, count, digits, listed, table
 from report.page import Places, Published, page_of
-from report.pages.records import POINTER
+from report.pages.records import pointer
 from report.references.links import linked
 from report.references.worlds import FACTS, NO_CLAIM, WORLD_REFERENCES
 from report.runs import read_runs, record_links
@@ -105,7 +105,7 @@ def worlds_page(groups: Sequence[Group], places: Places, blind: BlindLevels) -> 
     """
     blocks = [_HEAD, "## How to read it", bullets(_COLUMNS), *meanings_blocks(groups)]
     if groups:
-        blocks.append(POINTER.format("records.md"))
+        blocks.append(pointer(PAGE))
     blocks += ["## Catch", *_section(_of(groups, CATCH), _catch, places), _references()]
     blocks.append("## Atari through a fovea of 50")
     played = _of(groups, ATARI)

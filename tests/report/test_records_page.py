@@ -1,4 +1,4 @@
-"""The page of records: the command of each, and that each run stands there once."""
+"""The pages of records: the command of each, and that each run stands there once."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from agents.sb3.__main__ import ALGORITHMS as SB3
 from agents.train import ALGORITHMS as AGENTS
 from baselines.train import ALGORITHMS as BASELINES
 from glimpse_envs.evaluation.records import write_record
-from report.page import ROOT, Places
-from report.pages.records import PAGE, command_of, publish
+from report.page import ROOT, Places, write
+from report.pages.records import FOLDER, PAGE, command_of, pointer, publish
 from report.result_pages import RESULT_PAGES
 from report.runs import Run, read_runs
 from tests.support.records import ENV_ID, SOFT_DRAW, a_record, as_runs, bits_record
@@ -62,12 +62,31 @@ def test_a_command_that_names_a_record_that_is_gone_starts_from_the_run_s_own(
         )
 
 
-def test_every_file_of_results_on_the_page_of_records_is_there() -> None:
-    text = publish(Places()).texts[PAGE]
-    # A command may name the folder that it records into.
-    named = set(re.findall(r"(?<!--record )results/[^\s`)\]]+", text.split("\n## ", 1)[1]))
-    assert len(named) > 100
-    assert [name for name in named if not (ROOT / name).is_file()] == []
+def test_every_record_stands_on_the_page_of_its_folder_with_files_that_are_there() -> None:
+    texts = dict(publish(Places()).texts)
+    index = texts.pop(PAGE)
+    for part in RESULT_PAGES:
+        text = texts.pop(f"{FOLDER}/{part.page}.md")
+        runs, _ = read_runs(Places().results / part.folder, other=("scaling.json",))
+        assert f"| [{part.heading}]({part.page}.md) |" in index
+        assert f" | {len(runs)} |\n" in index
+        for run in runs:
+            assert text.count(f"[{run.file.name}](") == 1, run.file
+        # A command may name the folder that it records into.
+        named = set(re.findall(r"(?<!--record )results/[^\s`)\]]+", text.split("\n## ", 1)[1]))
+        assert [name for name in named if not (ROOT / name).is_file()] == []
+        assert pointer(f"docs/{part.page}.md") in (ROOT / f"docs/{part.page}.md").read_text()
+    assert texts == {}
+
+
+def test_a_page_of_records_that_no_folder_has_any_more_is_deleted(tmp_path: Path) -> None:
+    places = Places(tmp_path / "results", tmp_path)
+    record = write_record(a_record(), tmp_path / "results" / "memory")
+    write(publish(places), places)
+    assert {path.name for path in (tmp_path / FOLDER).iterdir()} == {"README.md", "memory.md"}
+    record.unlink()
+    write(publish(places), places)
+    assert [path.name for path in (tmp_path / FOLDER).iterdir()] == ["README.md"]
 
 
 def test_the_command_of_each_published_record_trains_its_algorithm() -> None:
