@@ -43,6 +43,14 @@ FEW_SEEDS = (
 )
 
 
+def interval_words(cases: str) -> str:
+    """How the pages say what `Group.interval` is; `cases` are what a test counts, "scenes"."""
+    return (
+        f"Wilson's for one run, otherwise a bootstrap over seeds and {cases}, stretched "
+        "with fewer than five seeds ([how often it holds](intervals.md))"
+    )
+
+
 @dataclass(frozen=True)
 class Group:
     """One row of a table, one line of a plot. Errors are in percent of episodes."""

@@ -14,7 +14,7 @@ from report.figures.comparison import TITLES, draw_comparison
 from report.figures.scaling import draw_scaling, draw_scaling_in_short
 from report.group_cells import hardware_of, score_cells
 from report.grouping import Task, tasks_of
-from report.groups import FEW_SEEDS, Group
+from report.groups import FEW_SEEDS, Group, interval_words
 from report.kinds import KINDS, Kind
 from report.markdown import (
     UNKNOWN,
@@ -88,8 +88,7 @@ _COUNTED = (
     "attention and full views cover all.",
     "Multiply-adds: the matrix products of the network and of reading, for one scored scene. "
     "*Of which reading* counts the filters, the weights or the retina's cells alone.",
-    "Intervals are of 95 %: Wilson's for one run, otherwise a bootstrap over seeds, and over "
-    "scenes where each is known; stretched with fewer than five seeds.",
+    f"Intervals are of 95 %: {interval_words('scenes')}.",
     "Core-seconds: seconds of the core's own clock, which does not count the time of other "
     "processes, spent in training updates with one thread, environment included, on the machine "
     "named above. Scoring on the validation split is excluded. The time to an error is that of the "

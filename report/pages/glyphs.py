@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from report.group_cells import hardware_of, score_cells
 from report.grouping import Task, tasks_of
-from report.groups import FEW_SEEDS, Group
+from report.groups import FEW_SEEDS, Group, interval_words
 from report.how_made import meanings_blocks, training_blocks
 from report.markdown import bullets, environment, table
 from report.page import Places, Published, page_of
@@ -34,8 +34,7 @@ not handwritten, so these errors cannot be compared with those."""
 
 _COLUMNS = (
     "**Error**: percentage of test episodes without success; each test scene is played once.",
-    "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and scenes, "
-    "stretched with fewer than five seeds.",
+    f"**Interval**: of 95 %, {interval_words('scenes')}.",
     FEW_SEEDS,
 )
 

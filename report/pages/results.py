@@ -17,7 +17,7 @@ from report.controls import controls_of, without_controls
 from report.figures.results import draw_results
 from report.group_cells import hardware_of, score_cells
 from report.grouping import group_runs
-from report.groups import FEW_SEEDS, Group, compare
+from report.groups import FEW_SEEDS, Group, compare, interval_words
 from report.how_made import meanings_blocks, training_blocks
 from report.markdown import UNKNOWN, bullets, count, environment, listed, setting, short, table
 from report.page import Places, Published, in_docs, page_of
@@ -55,8 +55,7 @@ _COLUMNS = (
     "random location. *Whole*: the scene is seen at once.",
     "**Error**: percentage of wrong answers on the test scenes, each played once; the "
     "inter-quartile mean over the seeds (the mean with fewer than four).",
-    "**95 % interval**: Wilson's for one run, otherwise a bootstrap over seeds and images, "
-    "stretched with fewer than five seeds.",
+    f"**95 % interval**: {interval_words('images')}.",
     "**Episodes, core-minutes**: the length of a training, the median over the seeds for minutes; "
     "*wall*: wall-clock time, which other processes lengthen; *GPU*: minutes on a GPU, which other "
     "trainings shared. Seeds that ran on a core, by its own clock, count first. Machines and "

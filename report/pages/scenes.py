@@ -8,7 +8,7 @@ from report.chance import blind_error, is_near_chance, near_chance, pays_for_suc
 from report.controls import SHORTER, is_control, without_controls
 from report.group_cells import hardware_of, score_cells
 from report.grouping import Task, tasks_of
-from report.groups import Group
+from report.groups import Group, interval_words
 from report.how_made import meanings_blocks, training_blocks
 from report.markdown import UNKNOWN, bullets, count, environment, listed, minutes, short, table
 from report.page import Places, Published, page_of
@@ -47,8 +47,7 @@ _COLUMNS = (
     "**Error**: percentage of test episodes without success; the inter-quartile mean over the "
     "seeds (the mean with fewer than four). A description is right or wrong as a whole, and its "
     "test scenes show only combinations of a class and a location that never occur in training.",
-    "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and scenes, "
-    "stretched with fewer than five seeds.",
+    f"**Interval**: of 95 %, {interval_words('scenes')}.",
     "**Mean return**, where it is not the share of success: what the environment pays in an "
     "episode, such as an equal share for each frame that is named rightly, or each answer in turn.",
     "**Episodes**: of training, the mean over the seeds, or their range where it is wide. A budget "

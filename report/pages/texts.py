@@ -9,7 +9,7 @@ from glimpse_envs.sources.babi import QUESTIONS
 from glimpse_envs.sources.babi_kinds import KINDS
 from report.group_cells import hardware_of, score_cells
 from report.grouping import Task, tasks_of
-from report.groups import FEW_SEEDS, Group
+from report.groups import FEW_SEEDS, Group, interval_words
 from report.how_made import meanings_blocks
 from report.kinds import SEES_OF_STATEMENTS
 from report.markdown import UNKNOWN, bullets, listed, short, table
@@ -46,8 +46,7 @@ _COLUMNS = (
     "**Error**: percentage of test texts that are not answered rightly within the budget, the "
     "inter-quartile mean over the seeds (the mean with fewer than four). Stories have the greatest "
     "length in training, or twice and four times as many statements.",
-    "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and texts, "
-    "stretched with fewer than five seeds.",
+    f"**Interval**: of 95 %, {interval_words('texts')}.",
     f"**Below {SMALL} %**: how many of the seeds err less. Where some learn the task and others do "
     "not, the mean of the error says little, and its interval may be far "
     "[too narrow](intervals.md).",

@@ -22,7 +22,7 @@ from report.blind_levels import (
 from report.gaze_findings import gaze_findings, several_settings
 from report.group_cells import hardware_of
 from report.grouping import group_runs
-from report.groups import FEW_SEEDS, Group
+from report.groups import FEW_SEEDS, Group, interval_words
 from report.how_made import meanings_blocks
 from report.markdown import UNKNOWN, bullets, count, digits, listed, table
 from report.page import Places, Published, page_of
@@ -51,8 +51,8 @@ _COLUMNS = (
     "over its episodes, and says nothing of other trainings; that of several runs is the range "
     "over seeds. There is none where all returns are equal.",
     "**Success**. Percentage of test episodes with success: an inter-quartile mean over the seeds "
-    "(the mean with fewer than four). Its interval, of 95 %, is Wilson's for one run, otherwise a "
-    "bootstrap over seeds and episodes, stretched with fewer than five seeds.",
+    "(the mean with fewer than four). "
+    f"Its interval, of 95 %, is {interval_words('episodes')}.",
     "**Steps**. Training episodes times their length, if all have the same length. *At most*: "
     "episodes times the length of the segments into which games and MiniGrid's worlds are cut; "
     "last segments may be shorter.",
