@@ -224,7 +224,9 @@ class Curiosity(SideModel):
         self._count_returns(rewards, played.alive)
         values = self.critic(observed)[..., 0] * played.alive
         following = torch.where(played.cut, self.critic(last)[:, 0], values[0].mean())
-        scaled = rewards / (self.returns.variance.sqrt().to(rewards) + 1e-8)
+        spread = self.returns.variance.sqrt().to(rewards)
+        # Of a single return, which says nothing of how large bonuses are, it is 0.
+        scaled = torch.where(spread > 0, rewards / (spread + 1e-8), 0.0)
         return Bonuses(scaled, values, following, observed, then, known)
 
     def _count_returns(self, rewards: Tensor, alive: Tensor) -> None:

@@ -152,7 +152,7 @@ def draw_without_replacement(
 
 
 def _exponential(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
-    # In float32 one draw of 2**24 is 0, with which a place wins whatever its probability.
+    # In float32 a draw may round to 0, with which a place wins whatever its probability.
     return torch.empty(shape, dtype=torch.float64).exponential_(generator=generator)
 
 

@@ -116,6 +116,16 @@ def test_returns_that_scale_bonuses_go_on_from_batch_to_batch() -> None:
     )
 
 
+def test_the_first_decision_of_all_earns_no_bonus() -> None:
+    """A single return does not tell how large bonuses are."""
+    short = {"env_id": "CartPole-v1", "env_kwargs": {"max_episode_steps": 1}}
+    with curious("rnd", batch_size=1, **short) as (learner, curiosity):
+        for paid in (False, True):
+            played = play_episodes(learner.envs, learner.policy, learner.choose)
+            assert played.followed.sum() == 1
+            assert (curiosity.bonuses(played).rewards > 0).any() == paid
+
+
 def test_the_critic_of_bonuses_learns_their_returns() -> None:
     with curious("rnd") as (learner, curiosity):
         played = play_episodes(learner.envs, learner.policy, learner.choose)

@@ -117,6 +117,16 @@ def test_a_read_is_credited_with_what_is_answered_after_it() -> None:
     assert (away == 0).all(), "the baseline does not learn from the reads' loss"
 
 
+@pytest.mark.parametrize("reads", [1, 4])
+def test_the_reads_of_one_table_are_not_scaled(reads: int) -> None:
+    """They have one return, and values that hardly differ."""
+    log_probs = torch.zeros(reads, 1, requires_grad=True)
+    values = 0.01 + 0.001 * torch.arange(reads)[:, None]
+    losses = read_losses(Answers(torch.zeros(1, 1, 3), log_probs, values), torch.tensor([[-2.3]]))
+    (slope,) = torch.autograd.grad(losses["read"], log_probs)
+    torch.testing.assert_close(slope, (2.3 + values) / 1.001)
+
+
 def test_every_read_of_a_table_is_credited_with_its_only_answer() -> None:
     log_probs, values = torch.zeros(3, 2, requires_grad=True), torch.zeros(3, 2)
     rewards = torch.tensor([[-1.0, -3.0]])
