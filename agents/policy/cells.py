@@ -28,11 +28,11 @@ from agents.training.transfers import to_device
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.evaluation.outlook import Places
 
-NEAR = 1.49
+NEAR = 1.5
 """Largest distance along each axis, in sides of a block, from its middle to those of its
 neighbours: the blocks of its own scale around it, finer ones among them, and the block of the next
-coarser scale that it lies in. Not 1.5: the middles of other coarser blocks lie exactly there, and
-rounding would choose among them."""
+coarser scale that it lies in. With blocks of one cell the middles of other coarser blocks lie
+exactly there, and rounding chooses among them; published weights were scored so."""
 LEAST_REACH = 1e-6
 """Least value of `Cells.reaches`, in look coordinates: where an axis has a single place, all blocks
 lie on it, and their distance, 0, must still be below their reach."""

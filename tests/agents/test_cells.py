@@ -1,6 +1,5 @@
 """Looks at the cells that are seen: a choice among places that the glimpse itself shows."""
 
-import itertools
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -123,19 +122,6 @@ def test_neighbours_are_around_a_block_and_within_it() -> None:
         assert torch.equal(near, away < 1.4 * side)
         assert near[36 * scale : 36 * scale + 36].sum() == 9
         assert torch.equal(head.reaches[number, 0], head.reaches[number, 1])
-
-
-@pytest.mark.parametrize("look_block", [1, 2])
-def test_rounding_chooses_no_neighbours(look_block: int) -> None:
-    """Of blocks of the next scale some lie 0.5 sides away and some 1.5."""
-    network = replace(CELLS, look_block=look_block)
-    policy = policy_for("Glimpse/ClutteredGlyphs-v0", network, scene_size=480, scales=6)
-    head: Any = policy.heads["look"]
-    away = (head.offsets[:, None] - head.offsets[None]).abs()
-    near = (away < head.reaches[:, None]).all(dim=-1)
-    own = [slice(first, first + head.blocks**2) for first in range(0, len(near), head.blocks**2)]
-    for fine, coarse in itertools.pairwise(own):
-        assert (near[fine, coarse].sum(dim=1) == 1).all(), "the one that it lies in"
 
 
 def test_refined_looks_change_likeliest_looks_alone() -> None:
