@@ -168,6 +168,10 @@ def test_gazes_that_began_anew_in_training_are_marked_and_compared_with_none() -
     assert "| Pong | static | likeliest | 9 |" in text, "its place was the same"
     assert "the gaze began anew" in text
     assert "the learned gaze scored" not in text
+    text = page_of(learned, static, replace(a_game("random", 1.0), revision=old))
+    assert "| Pong | random, older | likeliest | 1 |" in text
+    assert "In Pong the learned gaze scored less than the static one by 4 (" in text
+    assert "than the random" not in text
     text = page_of(learned, replace(static, revision=old))
     assert "the gaze began anew" not in text
     assert "In Pong the learned gaze scored less than the static one by 4" in text
