@@ -7,9 +7,11 @@ import torch
 
 
 def fingerprint() -> str:
-    """The processor and the version of torch: where they differ, sums round differently."""
+    """The processor, and the versions of torch and of the C library: where they differ, sums and
+    exponentials round differently."""
     capability = torch.backends.cpu.get_cpu_capability()
-    return f"{_processor()}, {capability}, torch {torch.__version__.partition('+')[0]}"
+    version = torch.__version__.partition("+")[0]
+    return f"{_processor()}, {capability}, torch {version}, {' '.join(platform.libc_ver())}"
 
 
 def _processor() -> str:
