@@ -159,7 +159,8 @@ class FlatActions:
         Raises:
             ValueError: `actions` are not in the Dict space; the message names what is wrong.
         """
-        rows = len(next(iter(actions.values()))) if isinstance(actions, Mapping) and actions else 0
+        first: Any = next(iter(actions.values()), []) if isinstance(actions, Mapping) else []
+        rows = (*np.shape(first), 1)[0]  # of a number, which is refused, 1
         values = ActionChecker(self._dict_space, rows)(actions)
         width = _shape(self.space) if self._nvec is None else (len(self._nvec),)
         flat = np.zeros((rows, *width), self.space.dtype)

@@ -147,6 +147,13 @@ def test_clipping_is_no_cure_for_nan() -> None:
         FlatActions(SPACES["a place alone"]).decode(np.array([[0, 0], [np.nan, 2.0]]))
 
 
+@pytest.mark.parametrize("wrong", [1, None, np.int64(1)])
+def test_numbers_in_place_of_batches_of_choices_are_refused(wrong: Any) -> None:
+    flat = FlatActions(spaces.Dict({"look": spaces.Discrete(2), "answer": spaces.Discrete(4)}))
+    with pytest.raises(ValueError, match="must have shape"):
+        flat.encode({"look": wrong, "answer": wrong})
+
+
 def test_a_bad_dict_action_is_not_encoded() -> None:
     flat = FlatActions(SPACES["address"])
     with pytest.raises(ValueError, match=r"action\['answer'\] of row 1 is 4; it must lie between"):

@@ -152,7 +152,7 @@ class Reinforce(PolicyGradientLearner):
     def model(self) -> Model:
         name = f"Reinforce {core_name(self.config.network)}"
         if self.config.baseline != "learned":
-            name = f"{name}, {BASELINE_NAMES[self.config.baseline]}"
+            name = f"{name}, {BASELINE_NAMES.get(self.config.baseline, self.config.baseline)}"
         return self.agent_model(name)
 
     @property

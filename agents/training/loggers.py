@@ -25,13 +25,13 @@ def import_wandb() -> Any:
     """Import the package wandb.
 
     Raises:
-        ValueError: it is not installed.
+        ValueError: it is not installed, or cannot be imported.
     """
     try:
         import wandb
     except ImportError as error:
         raise ValueError(
-            "--wandb needs the package wandb: pip install wandb, or leave the option out"
+            f"--wandb needs the package wandb: pip install wandb, or leave the option out ({error})"
         ) from error
     return wandb
 

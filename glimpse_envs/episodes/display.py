@@ -41,7 +41,7 @@ class Display:
         if mode is not None and not (isinstance(mode, str) and mode in RENDER_MODES):
             raise ValueError(f"render_mode={shown(mode)} must be None or one of {RENDER_MODES}")
         check_choice("reveal", reveal, REVEALS)
-        if height != FRAME_HEIGHT:
+        if type(height) is not int or height != FRAME_HEIGHT:
             from glimpse_envs.rendering.frame import check_height
 
             check_height(height)

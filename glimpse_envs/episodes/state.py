@@ -66,6 +66,11 @@ def check_state(
             "the state is of an environment with other arguments: it has another "
             + ", ".join(different)
         )
+    if not isinstance(state.get("level_distribution", {}), Mapping):
+        raise ValueError(
+            "the state's level_distribution must be a dict, not "
+            f"{shown(state['level_distribution'])}"
+        )
     kinds = [dict(one.get("level_distribution", {})).get("kind") for one in (state, own)]
     if kinds[0] != kinds[1]:
         raise ValueError(

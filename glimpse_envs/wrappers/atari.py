@@ -94,11 +94,11 @@ def _split_options(fovea: int, options: dict[str, Any]) -> tuple[dict[str, Any],
     enter_arguments(["game", "fovea", "render_mode", *game, *eye], options, hint_of_world)
     given = {name: value for name, value in options.items() if name in game}
     seen = {name: value for name, value in options.items() if name not in game}
-    seen = {"inside": True, **seen}
+    seen = {"inside": True, "layout": "KHW", **seen}
     asked = seen.get("scales", 1)
     check_integers(1, fovea=fovea, scales=1 if asked is None else asked)
     scales = far_scales(_SIDE, fovea) if asked is None else int(asked)
-    widest = int(fovea) << (scales - 1)
+    widest = int(fovea) << min(scales - 1, _SIDE)  # more would fill the memory
     if seen["inside"] is True and seen.get("sensor", "retina") == "retina" and widest > _SIDE:
         if scales > _SIDE.bit_length():
             raise ValueError(

@@ -92,9 +92,10 @@ def _eye_options(view: str, tile: int, split: str, options: dict[str, Any]) -> d
     check_choice("view", view, VIEWS)
     check_choice("split", split, SPLITS)
     check_integers(1, tile=tile)
+    side = int(tile)  # a small integer of NumPy would wrap around
     if view == "grid":
-        return {"glimpse_size": 3 * tile, **options}
-    return {"glimpse_size": _AGENT_CELLS * tile, "look": "static", **options}
+        return {"glimpse_size": 3 * side, **options}
+    return {"glimpse_size": _AGENT_CELLS * side, "look": "static", **options}
 
 
 def _pixels(world: str, view: str, tile: int, render_mode: str | None) -> gym.Env:
@@ -109,4 +110,4 @@ def _pixels(world: str, view: str, tile: int, render_mode: str | None) -> gym.En
     name = f"MiniGrid-{world}"
     version = find_highest_version(None, name) or 0
     env = gym.make(f"{name}-v{version}", render_mode=render_mode, disable_env_checker=True)
-    return GridPixels(env, tile) if view == "grid" else AgentPixels(env, tile)
+    return GridPixels(env, int(tile)) if view == "grid" else AgentPixels(env, int(tile))

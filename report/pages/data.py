@@ -74,7 +74,8 @@ env = gymnasium.make("Glimpse/ClutteredGlyphs-v0", source="folder:pictures")
 ```
 
 - Images end in {", ".join(folder.SUFFIXES)} and are all of one size;
-  `"folder:PATH?resize=28"` resizes them. If all are grey they are read as grey, otherwise as RGB.
+  `"folder:PATH?resize=28"` makes them squares of 28x28 pixels, without keeping their proportions.
+  If all are grey they are read as grey, otherwise as RGB.
 - Give all classes about equally many images: `chance`, on which normalised scores rest, is one
   over the number of classes.
 - If PATH holds the folders `train`, `validation` and `test`, each of these holds the folders of the
@@ -94,6 +95,17 @@ python -m glimpse_envs folder:pictures
 python -m agents.train reinforce --env-id Glimpse/ClutteredGlyphs-v0 \\
     --env-kwargs source=folder:pictures --run runs/pictures
 ```
+
+There the images lie among clutter. To train on images that fill the scene, such as photographs, of
+96x96 pixels:
+
+```sh
+python -m agents.train reinforce --env-id Glimpse/CenteredGlyphs-v0 --run runs/photographs \\
+    --env-kwargs 'source=folder:pictures?resize=96' scene_size=96 glimpse_size=12 scales=3 budget=5
+```
+
+A relative PATH starts from the working folder of each command, of later ones too: evaluate a run
+from the folder where it was trained, or give an absolute PATH.
 
 Arrays in memory and data sets of Hugging Face are sources too:
 [a source of your own](own_source.md)."""

@@ -66,6 +66,6 @@ def _row(task: Task, group: Group, places: Places) -> list[str]:
         str(group.seeds),
         *score_cells(group),
         group.episodes_cell,
-        f"{group.core_minutes:.0f}",
+        group.minutes_cell,
         record_links(group.runs, places, PAGE),
     ]

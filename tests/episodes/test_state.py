@@ -280,6 +280,13 @@ def test_a_state_without_its_arguments_is_refused() -> None:
         envs.load_state_dict(state)
 
 
+@pytest.mark.parametrize("wrong", [None, 3, [1], "a"])
+def test_a_damaged_distribution_of_levels_is_refused_by_name(wrong: Any) -> None:
+    envs = make_vector(CENTRED, 2)
+    with pytest.raises(ValueError, match="level_distribution must be a dict, not"):
+        envs.load_state_dict(envs.state_dict() | {"level_distribution": wrong})
+
+
 def test_a_single_environment_refuses_the_state_of_a_batch() -> None:
     with pytest.raises(
         ValueError, match="the state is of 2 rows in 2 groups; this environment has 1 in 1"

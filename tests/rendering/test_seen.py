@@ -200,7 +200,7 @@ def test_frames_have_the_height_that_is_asked_for() -> None:
         env = gymnasium.make("Glimpse/ClutteredGlyphs-v0", render_mode="rgb_array", **options)
         env.reset(seed=0)
         assert np.asarray(env.render()).shape[0] == height
-    for wrong in (100, 5000, 720.0):
+    for wrong in (100, 5000, 720.0, 360.0):
         with pytest.raises(ValueError, match="must be an integer from 160 to 4320 pixels"):
             gymnasium.make("Glimpse/ClutteredGlyphs-v0", render_height=wrong)
 

@@ -25,6 +25,19 @@ SUGARL: dict[str, Any] = {
 pytest.importorskip("ale_py")
 
 
+@pytest.mark.parametrize("frames", [1, 3, 84, 85])
+def test_a_stack_of_any_number_of_frames_is_seen_frame_by_frame(frames: int) -> None:
+    env = gym.make(ATARI, game="Pong", fovea=20, frame_stack=frames)
+    assert env.observation_space["glimpse"].shape == (frames, 20, 20)  # type: ignore[index]  # Dict
+    observation, _ = env.reset(seed=0)
+    assert observation["glimpse"].shape == (frames, 20, 20)
+
+
+def test_scales_that_nothing_holds_are_refused_at_once() -> None:
+    with pytest.raises(ValueError, match="must be at most"):
+        gym.make(ATARI, game="Pong", fovea=20, scales=2**62)
+
+
 @pytest.mark.learning
 @pytest.mark.parametrize("game", ["Pong", "Breakout"])
 def test_a_game_through_the_fovea_of_sugarl(game: str) -> None:

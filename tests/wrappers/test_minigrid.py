@@ -35,6 +35,18 @@ def test_the_agents_own_view_is_seen_as_a_whole() -> None:
     np.testing.assert_allclose(observation["glimpse"], shown, atol=1e-6)
 
 
+@pytest.mark.parametrize("view", ["grid", "agent"])
+def test_small_integers_of_numpy_do_not_wrap_around(view: str) -> None:
+    envs = [
+        gym.make(MINIGRID, world="Empty-5x5", view=view, tile=tile)
+        for tile in (np.uint8(100), np.int8(100), 100)
+    ]
+    first, second, expected = (env.reset(seed=0)[0] for env in envs)
+    assert_same(first, expected)
+    assert_same(second, expected)
+    assert envs[0].observation_space == envs[2].observation_space
+
+
 WORLDS = sorted(
     spec.id
     for spec in gym.registry.values()

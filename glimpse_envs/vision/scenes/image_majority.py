@@ -104,7 +104,8 @@ class ImageMajority(Scene):
             raise ValueError(
                 f"source={source!r} has only one class: choose majority={images}, all images"
             )
-        check_memory(height * width * strokes + 12 * strokes, strokes=strokes)
+        # Patterns are drawn in two arrays of float64.
+        check_memory(20 * height * width * strokes + 12 * strokes, strokes=strokes)
         size = int(scene_size)
         self.shape = (channels, size, size)
         self.question = f"Which {info.kind} is there most often?"
