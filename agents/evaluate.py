@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from agents.scoring.run_films import check_one_environment, film_run
-from agents.scoring.run_record import check_recordable, make_record
+from agents.scoring.run_record import PICTURES_CHANGED, check_recordable, make_record
 from agents.scoring.run_scores import fits, score_run, scored_level
 from agents.training.checks import check_counts, check_device
 from agents.training.command_line import FOLDER, KEY_VALUE_PAIRS, read_options, run_command
@@ -97,6 +97,7 @@ def _evaluate(config: EvaluateConfig) -> None:
     keep_memory()
     run = open_run(config.run)
     setting_of(run, "env_id", str)  # first of all, that there is a config to read
+    run = run.with_pictures(config.env_kwargs.get("source"))
     _check_film(config)
     if config.record is not None:
         _check_record(run, config, config.record)
@@ -119,6 +120,8 @@ def _evaluate(config: EvaluateConfig) -> None:
         check_one_environment(run, against, "that are compared")
     evaluations = _scored(run, config)
     print("\n".join(evaluation.summary() for evaluation in evaluations))
+    if run.pictures_changed:
+        print(f"  note: {PICTURES_CHANGED}")
     if against is not None:
         print(f"\nagainst {config.against}")
         for mine in evaluations:

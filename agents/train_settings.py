@@ -98,11 +98,9 @@ def config_to_start_from(
     if given.preset is not None:
         if given.preset not in presets:
             raise ValueError(f"--preset {given.preset} must be one of {', '.join(presets)}")
-        of = {config.algorithm: config for config in presets[given.preset]}
-        name = name or next(iter(of))
-        if name not in of:
-            raise ValueError(f"--preset {given.preset} is for {', '.join(of)}, not for {name}")
-        return of[name], f"--preset {given.preset}"
+        return _config_of_preset(name, algorithms, presets[given.preset], given.preset), (
+            f"--preset {given.preset}"
+        )
     if name is None and given.resume and given.run is None:
         raise ValueError("--resume needs the folder of the run: give --run")
     name = name or _algorithm_to_resume(module, algorithms, given)
@@ -111,6 +109,24 @@ def config_to_start_from(
         absent = f"there is no run in {given.run} to resume; to begin one, " if wanted else ""
         raise ValueError(f"{absent}name an algorithm first, one of {', '.join(algorithms)}")
     return find_algorithm(name, algorithms).config(), None
+
+
+def _config_of_preset(
+    name: str | None, algorithms: Mapping[str, Trainable], configs: Sequence[Any], preset: str
+) -> Any:
+    """The config of a preset; for an algorithm of the user's own whose config extends one of these,
+    its defaults with what the preset sets."""
+    of = {config.algorithm: config for config in configs}
+    name = name or next(iter(of))
+    if name in of:
+        return of[name]
+    kind = find_algorithm(name, algorithms).config
+    extended = next((config for config in configs if issubclass(kind, type(config))), None)
+    if extended is None:
+        raise ValueError(f"--preset {preset} is for {', '.join(of)}, not for {name}")
+    usual = type(extended)()
+    given = {one.name: getattr(extended, one.name) for one in fields(usual)}
+    return kind(**{key: v for key, v in given.items() if v != getattr(usual, key)})
 
 
 def _config_of_record(

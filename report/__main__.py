@@ -48,7 +48,7 @@ PAGES = (
     Page("worlds", (worlds.FOLDER, "benchmarks"), worlds.publish),
     Page("leaderboard", (leaderboard.FOLDER,), leaderboard.publish),
     Page("mistakes", (mistakes.FOLDER,), mistakes.publish),
-    Page("records", tuple(part.folder for part in RESULT_PAGES), records.publish),
+    Page("records", tuple(part.folder for part in RESULT_PAGES), records.publish, needs_all=False),
     Page("speed", ("benchmarks",), speed.publish),
     Page("intervals", ("benchmarks",), intervals.publish),
     Page("trials", ("benchmarks",), trials.publish),

@@ -70,6 +70,8 @@ class Page:
     folders: tuple[str, ...]
     """Of `results/`, from which it is drawn; empty where the suite and the code tell all."""
     publish: Callable[[Places], Published]
+    needs_all: bool = True
+    """Whether all of the folders have to be there, or one is enough."""
 
     @property
     def reads(self) -> str:
@@ -83,13 +85,13 @@ class Page:
         Raises:
             ReportError: it names the folder.
         """
-        for folder in self.folders:
-            path = places.results / folder
-            if not path.is_dir():
-                raise ReportError(
-                    f"no folder {path}, from which the page {self.name} is drawn: give --results "
-                    "the folder that holds it, or name the pages to draw"
-                )
+        paths = [places.results / folder for folder in self.folders]
+        lacking = [path for path in paths if not path.is_dir()]
+        if lacking and (self.needs_all or lacking == paths):
+            raise ReportError(
+                f"no folder {lacking[0]}, from which the page {self.name} is drawn: give --results "
+                "the folder that holds it, or name the pages to draw"
+            )
 
 
 def page_of(blocks: Iterable[str], docs: str = "") -> str:

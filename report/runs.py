@@ -31,6 +31,11 @@ def read_runs(folder: Path, other: Collection[str] = ()) -> tuple[list[Run], lis
     """
     paths = [path for path in sorted(folder.glob("*.json")) if path.name not in other]
     found, problems = read_files(paths, wanted=lambda record: record.is_shown)
+    problems += [
+        f"{path}: it is a score of {record.headline.split} episodes, and tables show those of test"
+        for path, record in found.items()
+        if record.headline.split != "test"
+    ]
     return [Run(record, path) for path, record in found.items()], problems
 
 

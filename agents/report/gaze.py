@@ -12,6 +12,8 @@ from agents.report.findings import EDGE, chosen_of, density
 from agents.report.markup import chart, figure, grid, heading, note, table
 
 MOST_MAPS = 12
+
+_HALF_OF_THE_SCENE = 2.0  # in look units, in which it is 2 x 2
 """Maximum number of glimpses with a map of their own."""
 
 
@@ -153,6 +155,9 @@ def _failures(analysis: Analysis) -> str:
     if successes is None or successes.all():
         return ""
     failed = ~successes
+    areas = trace.boxes.prod(axis=2)[trace.alive & np.isfinite(trace.boxes).all(axis=2)]
+    if areas.size and areas.mean() > _HALF_OF_THE_SCENE:
+        return " Targets fill most of the scene: that one was visited says little about the gaze."
     seen = int((failed & trace.visited_all).sum())
     return (
         f" Of the {failed.sum():,} failed episodes {seen:,} had visited every target: there the "

@@ -53,6 +53,7 @@ def film_run(
     shown: dict[str, Any] = {
         "reveal": reveal, "height": height, "seed": seed, "actions": actions,
     }  # fmt: skip
+    run = run.with_pictures(changes.get("source"))
     greatest = scored_level(run)
     if greatest is not None and not changes.keys() & set(LEVEL_ARGUMENTS):
         changes |= at_level(greatest)

@@ -21,6 +21,8 @@ from glimpse_envs.evaluation.runs import Run
 # Decimals of shares and returns.
 DECIMALS = 6
 
+PICTURES_CHANGED = "pictures were added, removed or replaced since the training began"
+
 
 def make_record(run: Run, evaluations: list[Evaluation], notes: str = "") -> Record:
     """The record of a run and of its `agents.scoring.run_scores.score_run`; measures the costs of
@@ -73,7 +75,7 @@ def make_record(run: Run, evaluations: list[Evaluation], notes: str = "") -> Rec
         ),
         defaults=run.config.get("defaults", {}),
         curve=learning_curve(run),
-        notes=notes,
+        notes="; ".join(filter(None, (notes, PICTURES_CHANGED if run.pictures_changed else ""))),
         resumed=tuple(dict.fromkeys(others)),
     )
 

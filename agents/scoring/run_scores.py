@@ -93,13 +93,14 @@ def policy_of(
         ValueError: there is no such gaze for this environment, or `changes` change what the policy
             is shown or what its actions mean.
     """
+    run = run.with_pictures(changes.get("source"))
     trained_on, config = setting_of(run, "env_kwargs", dict), run.config["config"]
     gaze = gaze or config.get("gaze", "learned")
     if gaze != "learned" and gaze not in SCANNERS:
         raise ValueError(f"gaze={gaze!r} must be one of learned, {', '.join(SCANNERS)}")
     # A third-party policy may not take a device.
     known = {} if device == "cpu" else {"device": device}
-    policy = as_policy(load_policy(run.folder, **known))
+    policy = as_policy(load_policy(run, **known))
     env_kwargs = {**trained_on, **changes}
     if policy.view == "full":
         env_kwargs = full_view(config["env_id"], env_kwargs)
@@ -133,6 +134,7 @@ def score_run(
         RunError: the run's policy or checkpoint cannot be read.
         ValueError: an option does not fit.
     """
+    run = run.with_pictures(options.get("source"))
     greatest = scored_level(run)
     if greatest is None or options.keys() & set(LEVEL_ARGUMENTS):
         return [evaluate_run(run, split=split, episodes=episodes, **options)]

@@ -75,5 +75,5 @@ class PictureView:
             distances = ((places[:, None] - self.tile_locations[None]) ** 2).sum(axis=-1)
             return np.asarray(distances.argmin(axis=1))
         if self.look == "relative":
-            return project_to_disc((places - locations) / self.max_move)
-        return places
+            places = project_to_disc((places - locations) / self.max_move)
+        return places.astype(np.float32)

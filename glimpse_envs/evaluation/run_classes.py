@@ -7,15 +7,34 @@ from glimpse_envs.core.arguments import shown
 from glimpse_envs.sources import SourceError, describe
 
 
-def own_classes(config: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the entry "class_names" of config.json, by label, for a run on pictures that may
-    change, such as a folder's; {} for any other run."""
+def own_classes(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries "class_names", by label, and "fingerprint" of config.json, for a run on
+    pictures that may change, such as a folder's; {} for any other run."""
     source = _source_in(config)
     try:
         info = None if source is None else describe(source)
     except (ValueError, SourceError):  # said where the environment is made
         return {}
-    return {"class_names": list(info.class_names)} if info and info.fingerprint else {}
+    if info is None or not info.fingerprint:
+        return {}
+    return {"class_names": list(info.class_names), "fingerprint": info.fingerprint}
+
+
+def changed_pictures(config: Mapping[str, Any]) -> bool:
+    """Whether pictures were added, removed or replaced since the training."""
+    now = own_classes(config).get("fingerprint")
+    return "fingerprint" in config and now is not None and now != config["fingerprint"]
+
+
+def lost_pictures(config: Mapping[str, Any]) -> str | None:
+    """Return why the pictures of a run cannot be read any more; None if they can."""
+    source = _source_in(config)
+    try:
+        if source is not None and "class_names" in config:
+            describe(source)
+    except (ValueError, SourceError) as error:
+        return str(error)
+    return None
 
 
 def changed_classes(config: Mapping[str, Any]) -> str | None:

@@ -37,7 +37,12 @@ from glimpse_envs.evaluation.provenance import (
     hardware,
     versions,
 )
-from glimpse_envs.evaluation.run_classes import changed_classes, own_classes
+from glimpse_envs.evaluation.run_classes import (
+    changed_classes,
+    changed_pictures,
+    lost_pictures,
+    own_classes,
+)
 from glimpse_envs.evaluation.run_errors import CheckpointError, RunError
 from glimpse_envs.evaluation.trust import check_trusted, trust_named
 
@@ -77,6 +82,30 @@ class Run:
         wrong = changed_classes(self.config)
         if wrong is not None:
             raise RunError(f"{self.folder}: {wrong}")
+
+    @property
+    def pictures_changed(self) -> bool:
+        """Whether the user's own pictures that it was trained on are others now."""
+        return changed_pictures(self.config)
+
+    def with_pictures(self, source: str | None) -> Run:
+        """Return the run, reading from `source` if its own pictures cannot be read any more.
+
+        Raises:
+            RunError: they cannot be read, and `source` is None.
+        """
+        lost = lost_pictures(self.config)
+        if lost is None:
+            return self
+        if source is None:
+            raise RunError(
+                f"The pictures that {self.folder} was trained on cannot be read: {lost} If they "
+                "were moved, name their place: --env-kwargs source=folder:PATH, in Python "
+                "load_policy(RUN, source=...)."
+            )
+        settings = self.config["config"]
+        moved = {**settings, "env_kwargs": {**settings["env_kwargs"], "source": source}}
+        return Run(self.folder, {**self.config, "config": moved})
 
     def append_metrics(self, step: int, values: Mapping[str, Number]) -> None:
         """Add one line of metrics; NaN and the infinities, which JSON lacks, become null.
@@ -171,7 +200,7 @@ def create_run(folder: str | Path, config: Mapping[str, Any]) -> Run:
         config: at least "policy", the "module:Class" that reads the run's checkpoints, and by
             convention "config" (the config dataclass as JSON) and "seed". "command", "versions",
             "revision", "hardware" and "created" are added where they are missing, and the
-            "class_names" of a user's own pictures.
+            "class_names" and "fingerprint" of a user's own pictures.
 
     Raises:
         RunError: the folder is a run already, or holds files of one.
@@ -237,21 +266,22 @@ def open_run(folder: str | Path) -> Run:
     return Run(folder, config)
 
 
-def load_policy(folder: str | Path, **kwargs: Any) -> Any:
-    """Load the trained policy of the run in `folder`.
+def load_policy(run: Run | str | Path, *, source: str | None = None, **kwargs: Any) -> Any:
+    """Load the trained policy of a run.
 
     The run's "policy", `"module:Class"`, is imported and `Class.from_run(run, **kwargs)` returned,
     so evaluation serves every learner without importing any.
 
     Args:
-        folder: of the run.
+        run: its folder, or the open run.
+        source: of the pictures, where those of the training were moved since; not read otherwise.
         **kwargs: of the policy's `from_run`, such as `device`.
 
     Raises:
-        RunError: the run or its policy is missing, or the pictures that it was trained on have
-            other classes now.
+        RunError: the run or its policy is missing, or the pictures that it was trained on cannot be
+            read, or have other classes now.
     """
-    run = open_run(folder)
+    run = (run if isinstance(run, Run) else open_run(run)).with_pictures(source)
     run.check_classes()
     try:
         module_name, class_name = _split_policy(run.config.get("policy"))
@@ -261,15 +291,15 @@ def load_policy(folder: str | Path, **kwargs: Any) -> Any:
         module = importlib.import_module(module_name)
     except ImportError as error:
         raise RunError(
-            f"The policy of {folder} is {module_name}:{class_name}, and {module_name} cannot be "
-            f"imported ({error}). Install what holds it, or start from the checkout's root."
+            f"The policy of {run.folder} is {module_name}:{class_name}, and {module_name} cannot "
+            f"be imported ({error}). Install what holds it, or start from the checkout's root."
             f"{_hiding(module_name, error)}"
         ) from error
     policy = getattr(module, class_name, None)
     if policy is None or not hasattr(policy, "from_run"):
         raise RunError(
-            f"The policy of {folder} is {module_name}:{class_name}, but {module_name} has no class "
-            f"{class_name} with a method from_run(run). Was it renamed since the run was made?"
+            f"The policy of {run.folder} is {module_name}:{class_name}, but {module_name} has no "
+            f"class {class_name} with a method from_run(run). Was it renamed since the run began?"
         )
     return policy.from_run(run, **kwargs)
 

@@ -25,6 +25,7 @@ from glimpse_envs.core.arguments import (
     check_mode,
     enter_arguments,
 )
+from glimpse_envs.core.memory import check_memory
 from glimpse_envs.episodes.lookup import hint_of_world
 from glimpse_envs.vision.sensors.retina import far_scales
 from glimpse_envs.wrappers.batched import GlimpseVectorWrapper
@@ -120,6 +121,7 @@ def _full_view(
     check_name("game", game, "ALE/", "Pong")
     check_choice("split", split, SPLITS)
     check_integers(1, frame_stack=frame_stack)
+    check_memory(3 * frame_stack * _SIDE * _SIDE, frame_stack=frame_stack)  # bounds and frames
     try:
         import ale_py
     except ImportError as error:

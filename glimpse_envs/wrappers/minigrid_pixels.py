@@ -14,6 +14,7 @@ import gymnasium as gym
 import numpy as np
 
 from glimpse_envs.core.arrays import Bools, Bytes, Ints
+from glimpse_envs.core.memory import check_memory
 
 _UP = 3  # how MiniGrid's agent is turned in its own view
 
@@ -39,6 +40,7 @@ class _Cells:
             *(2, 5),
         )
         number = int(np.prod(self._shape))
+        check_memory(3 * number * side * side, tile=side)
         self._pictures = np.zeros((number, side, side, 3), np.uint8)
         self._drawn = np.zeros(number, np.bool_)
 

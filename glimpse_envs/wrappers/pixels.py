@@ -172,4 +172,6 @@ def _layout_of(shape: tuple[int, ...]) -> str | None:
         return None if first in (1, 3) else "HWC"
     if first == 3 or first == last or last == 4:  # frames, or three colours, perhaps with alpha
         return None
+    if shape[1] in (first, last):  # frames are square, of any number
+        return "KHW" if shape[1] == last else "HWK"
     return "KHW" if first < last else "HWK"

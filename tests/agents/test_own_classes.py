@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from agents.algorithms.reinforce import Reinforce
+from agents.evaluate import main as evaluate_command
 from agents.scoring.run_scores import evaluate_run
+from glimpse_envs.evaluation.records import read_record
 from glimpse_envs.evaluation.run_errors import RunError
 from glimpse_envs.evaluation.runs import load_policy, open_run
 from tests.support.episodes import write_images
@@ -35,6 +37,46 @@ def test_other_classes_are_neither_scored_nor_trained_on(tmp_path: Path) -> None
         load_policy(folder)
     with pytest.raises(RunError, match=wrong):
         trained(Reinforce, config, folder, resume=True)
+
+
+def test_moved_pictures_are_read_where_they_are_now(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    images = np.random.default_rng(0).integers(0, 256, (4, 28, 28), np.uint8)
+    source, folder = write_images(tmp_path / "own", images), tmp_path / "run"
+    run = trained(Reinforce, tiny_config(env_kwargs={"budget": 3, "source": source}), folder)
+    before = evaluate_run(run, episodes=4)
+    (tmp_path / "own").rename(tmp_path / "moved")
+    for read in (lambda: load_policy(folder), lambda: evaluate_run(folder, episodes=4)):
+        with pytest.raises(RunError, match=r"run was trained on cannot be read.*were moved, name"):
+            read()
+    moved = f"folder:{tmp_path / 'moved'}"
+    after = evaluate_run(folder, episodes=4, source=moved)
+    np.testing.assert_array_equal(after.returns, before.returns)
+    assert load_policy(folder, source=moved).view == "glimpse"
+    assert not open_run(folder).with_pictures(moved).pictures_changed
+    film = str(tmp_path / "film.gif")
+    evaluate_command(
+        [str(folder), "--episodes", "4", "--film", film, "--env-kwargs", f"source={moved}"]
+    )
+    assert "note" not in capsys.readouterr().out
+
+
+def test_replaced_pictures_are_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    images = np.random.default_rng(0).integers(0, 256, (4, 28, 28), np.uint8)
+    source, folder = write_images(tmp_path / "own", images), tmp_path / "run"
+    trained(Reinforce, tiny_config(env_kwargs={"budget": 3, "source": source}), folder)
+    evaluate_command([str(folder), "--episodes", "4"])
+    assert "note" not in capsys.readouterr().out
+    write_images(tmp_path / "own", images[::-1])
+    results = tmp_path / "results"
+    evaluate_command([str(folder), "--episodes", "4", "--record", str(results)])
+    assert "note: pictures were added, removed or replaced" in capsys.readouterr().out
+    (path,) = results.rglob("*.json")
+    assert (
+        read_record(path).notes
+        == "pictures were added, removed or replaced since the training began"
+    )
 
 
 def test_pictures_of_the_suite_have_no_classes_to_check(tmp_path: Path) -> None:

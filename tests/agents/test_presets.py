@@ -2,14 +2,15 @@
 
 import json
 import shlex
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from agents.algorithms.actor_critic import ActorCriticConfig
 from agents.algorithms.algorithm import Algorithm
+from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.presets import PRESETS
 from agents.train import ALGORITHMS, main
 from agents.training.announcing import plan_of
@@ -239,6 +240,35 @@ def test_what_does_not_fit_is_refused_by_name(
         assert ended.value.code == 2
         assert message in capsys.readouterr().err
     assert begun == []
+
+
+@dataclass(frozen=True)
+class OwnConfig(ReinforceConfig):
+    """Extends REINFORCE's, with another default that presets leave alone, and one that they set."""
+
+    algorithm: ClassVar[str] = f"{__name__}:OWN"
+
+    share: float = 0.5
+    """Share of something."""
+    copies: int = 4
+    episodes: int = 7
+
+
+OWN = Algorithm(OwnConfig, Reinforce)
+
+
+def test_an_own_algorithm_takes_the_preset_of_the_one_that_it_extends(
+    begun: list[Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main([OwnConfig.algorithm, "--preset", "pictures", "--share", "0.1", "--run", str(tmp_path)])
+    (config,) = begun
+    (preset,) = (one for one in PRESETS["pictures"] if one.algorithm == "reinforce")
+    assert isinstance(config, OwnConfig)
+    assert (config.share, config.copies) == (0.1, 4)
+    assert (config.episodes, config.network) == (preset.episodes, preset.network)
+    with pytest.raises(SystemExit):
+        main([OwnConfig.algorithm, "--preset", "worlds", "--run", str(tmp_path)])
+    assert f"is for actor_critic, not for {OwnConfig.algorithm}" in capsys.readouterr().err
 
 
 def test_a_preset_is_a_config_like_any_other() -> None:

@@ -105,6 +105,9 @@ def test_a_bad_kwarg_is_refused_with_what_would_be_right(name: str, value: Any, 
     [
         ("Glimpse/AssociativeRecall-v0", {"keys": 2**40}),
         ("Glimpse/DictionaryLookup-v0", {"values": 2**40}),
+        ("Glimpse/DictionaryLookup-v0", {"key_size": 2**40}),
+        ("Glimpse/DigitSequenceGlyphs-v0", {"scene_width": 2**40}),
+        ("Glimpse/DigitSequenceGlyphs-v0", {"scene_size": 2**40}),
         ("Glimpse/DuplicatedInput-v0", {"duplicates": 2**40}),
         ("Glimpse/RepeatCopy-v0", {"repeats": 2**40, "symbols": 2**40}),
         ("Glimpse/Copy-v0", {"length": 2**31}),
@@ -116,6 +119,10 @@ def test_a_size_beyond_memory_is_named_as_it_was_given(env_id: str, kwargs: dict
     for name, value in kwargs.items():
         assert f"{name}={value}" in str(refusal.value)
     assert "times=" not in str(refusal.value)
+
+
+def test_an_argument_that_a_program_does_not_use_needs_no_memory() -> None:
+    make_single("Glimpse/Copy-v0", duplicates=2**40, repeats=2**40).close()
 
 
 def test_a_search_refuses_a_view_of_another_type() -> None:

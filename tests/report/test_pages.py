@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -183,6 +184,31 @@ def test_a_folder_that_is_not_there_changes_nothing(
     assert everything_in(root) == kept
     (root / "moved").rename(root / "results" / missing)
     assert everything_in(root) == before
+
+
+def test_scores_of_another_split_are_said_to_be_left_out(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = memory_record()
+    (score, *_) = record.scores
+    path = write_record(
+        replace(record, scores=(replace(score, split="validation"),)), root / "results" / "memory"
+    )
+    assert run(root) == 0
+    told = f"left out: {path}: it is a score of validation episodes, and tables show those of test"
+    assert told in capsys.readouterr().err
+
+
+def test_records_of_one_folder_alone_have_a_page(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own, out = tmp_path / "mine", tmp_path / "drawn"
+    command = ["records", "--results", str(own), "--out", str(out)]
+    assert main(command, root) == 2
+    assert f"no folder {own}" in capsys.readouterr().err
+    write_record(memory_record(), own / "memory")
+    assert main(command, root) == 0
+    assert (out / "docs" / "records" / "memory.md").is_file()
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,17 @@ class Stumbling(FallingBall):
         return {name: np.where(missed, 0, values) for name, values in right.items()}
 
 
+class OfDoubles(FallingBall):
+    """An oracle whose actions are of another dtype than their space."""
+
+    def oracle(self) -> Arrays:
+        return {name: values.astype(np.float64) for name, values in super().oracle().items()}
+
+
+def test_an_oracle_outside_the_action_space_is_found() -> None:
+    assert "is not in the action space, " in refused(OfDoubles)
+
+
 def test_an_oracle_that_stumbles_is_found() -> None:
     register("Tiny/Stumbling-v0", task=f"{__name__}:Stumbling")
     with pytest.raises(AssertionError, match=r"the oracle's mean return is .*; ceiling is 1"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from glimpse_envs.suite import SUITE
-from glimpse_envs.tasks.tape.programs import PROGRAMS, longest
+from glimpse_envs.tasks.tape.programs import PROGRAMS, longest, most_steps_of_sort
 from tests.support.episodes import make_vector, play
 from tests.support.tape_reference import IDS, outputs, tape_of, tapes_of
 
@@ -118,6 +118,7 @@ def test_sorting_takes_a_scan_and_a_walk(absolute: bool) -> None:
         assert played.steps.tolist() == expected
         worst = max(sorting_steps(order, absolute) for order in permutations(range(n)))
         sizes = longest(PROGRAMS.index("priority_sort"), n, 30, 3, absolute)
+        assert most_steps_of_sort(np.array([n]), absolute).tolist() == [worst]
         assert sizes.steps == envs.task.budget == worst
         assert budgets == {worst}, "an order of its own would be told"
 

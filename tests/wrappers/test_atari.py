@@ -214,6 +214,7 @@ def test_an_unknown_game_is_named() -> None:
         ({"game": "ale_py:ALE/Pong-v5"}, "must be the name alone, 'Pong'"),
         ({"game": "PongNoFrameskip-v4"}, "must be the name alone, 'Pong'"),
         ({"game": 3}, "game=3 must be a name, such as 'Pong'"),
+        ({"frame_stack": 10**12}, "frame_stack=1000000000000 needs [0-9,]* bytes"),
     ],
 )
 def test_what_cannot_be_is_refused(kwargs: dict[str, Any], message: str) -> None:

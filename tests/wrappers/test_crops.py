@@ -178,6 +178,8 @@ LAYOUTS: list[tuple[tuple[int, ...], str, str | None]] = [
     ((4, SIDE, SIDE), "KHW", None),
     ((SIDE, SIDE, 4), "HWK", "HWK"),
     ((SIDE, SIDE, 5), "HWK", None),
+    ((SIDE + 1, SIDE, SIDE), "KHW", None),
+    ((SIDE, SIDE, SIDE + 1), "HWK", None),
     ((4, SIDE, SIDE, 3), "KHWC", None),
     ((4, 3, SIDE, SIDE), "KCHW", None),
 ]

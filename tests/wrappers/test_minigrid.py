@@ -106,6 +106,7 @@ def test_its_spec_makes_it_again() -> None:
     [
         ({"view": "all"}, "view='all' must be one of"),
         ({"tile": 0}, "tile=0"),
+        ({"tile": 10**6}, "tile=1000000 needs [0-9,]* bytes"),
         ({"split": "dev"}, "split='dev'"),
         ({"max_move": 0.1}, "max_move=0.1 is the longest move of look='relative'"),
         ({"world": "MiniGrid-DoorKey-6x6-v0"}, "must be the name alone, 'DoorKey-6x6'"),

@@ -254,7 +254,7 @@ class Table(Task):
             after = np.repeat(self._pricing.guessed_after(self._lengths), self._copies)
             answers = np.where(after > 0, self._taken >= after, answers).astype(np.int64)
         if self._bitwise:
-            looks = (looks[:, None] >> np.arange(self.address_bits)) & 1
+            looks = ((looks[:, None] >> np.arange(self.address_bits)) & 1).astype(np.int8)
         return {"look": looks, "answer": answers}
 
     # --- state and pictures ------------------------------------------------------------------

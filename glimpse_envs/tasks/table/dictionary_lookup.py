@@ -145,6 +145,9 @@ class DictionaryLookup(Table):
     def _shortest(self, lengths: Ints) -> Ints:
         return lengths
 
+    def _sizes(self) -> dict[str, int]:
+        return {"key_size": self.key_size, **super()._sizes()}
+
     def _row_bytes(self) -> int:
         entry = self.key_size + self.values + 1
         shown = 12 * entry * (self.cells if self._full else 1)

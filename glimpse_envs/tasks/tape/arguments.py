@@ -18,7 +18,10 @@ from glimpse_envs.core.memory import check_memory
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.tasks.tape.arrays import Rules
 from glimpse_envs.tasks.tape.kernels import budget_of
-from glimpse_envs.tasks.tape.programs import PROGRAMS, Sizes, longest
+from glimpse_envs.tasks.tape.programs import PROGRAMS, Sizes, longest, most_steps_of_sort
+
+_TIMES = {"repeat_copy": "repeats", "duplicated_input": "duplicates"}
+"""Program -> the argument that says how often."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,8 +73,7 @@ class TapeArguments:
         # Cells, priorities, routes, outputs and their sources; one-hots, and bounds of spaces.
         cells = max(2, self.rules.times) * self.length
         shown = 12 * self.symbols * (cells if self.full else 1)
-        times = {"repeat_copy": "repeats", "duplicated_input": "duplicates"}.get(self.program)
-        names = ("length", "symbols", *([times] if times else []))
+        names = ("length", "symbols", *([_TIMES[self.program]] if self.program in _TIMES else []))
         check_memory(76 * cells + shown, **{name: getattr(self, name) for name in names})
         if not self.full:
             check_slack(self.slack, self.sizes.steps)
@@ -80,10 +82,11 @@ class TapeArguments:
     @cached_property
     def rules(self) -> Rules:
         """The rules as numbers, for kernels."""
+        times = _TIMES.get(self.program)
         return Rules(
             program=PROGRAMS.index(self.program),
             symbols=int(self.symbols),
-            times=int(self.repeats if self.program == "repeat_copy" else self.duplicates),
+            times=int(getattr(self, times)) if times else 1,
             length=int(self.length),
             slack=float(self.slack),
             absolute=self.look == "absolute",
@@ -100,13 +103,10 @@ class TapeArguments:
     def shared_steps(self) -> Ints:
         """(L + 1,) the steps of the tape of a length whose shortest solution takes the most, where
         the steps of its own would tell what is hidden; else 0."""
-        steps = np.zeros(self.rules.length + 1, np.int64)
-        if self.program == "priority_sort":
-            rules = self.rules
-            for n in range(1, len(steps)):
-                found = longest(rules.program, n, rules.symbols, rules.times, rules.absolute)
-                steps[n] = found.steps
-        return steps
+        lengths = np.arange(self.rules.length + 1)
+        if self.program != "priority_sort":
+            return np.zeros_like(lengths)
+        return most_steps_of_sort(lengths, self.rules.absolute)
 
     @property
     def full(self) -> bool:

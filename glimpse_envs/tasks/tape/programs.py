@@ -82,6 +82,15 @@ def longest(program: int, length: int, symbols: int, times: int, absolute: bool)
     return Sizes(int(cells), int(visits), outputs, int(steps_of(route, visits, absolute)))
 
 
+def most_steps_of_sort(lengths: Ints, absolute: bool) -> Ints:
+    """Return the steps (m,) of `longest` for sorts of `lengths` (m,), from 0: all cells are read
+    from left to right, then put out alternating between the ends."""
+    if absolute:
+        return np.where(lengths == 1, 1, 2 * lengths)
+    moves = np.maximum(lengths - 1, 0)
+    return np.minimum(lengths, 1) + 2 * moves + lengths * moves // 2
+
+
 @kernel
 def words_needed(program: int, length: Int) -> Int:
     """Return how many random words the tape of `length` needs."""

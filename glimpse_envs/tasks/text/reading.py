@@ -212,10 +212,11 @@ class ReadText(Task):
     @property
     def ceiling(self) -> float:
         """Mean return of the right answer; an upper bound where glimpses cost: after as many as
-        the texts have facts at least."""
+        the texts have facts at least, or the budget if that is less."""
         if not self._answers_once:
             return 1.0 - self._price_of_waiting()
-        price = self.glimpse_cost * (self._text.fewest_facts - 1)
+        glimpses = min(self._text.fewest_facts, self.budget)
+        price = self.glimpse_cost * (glimpses - 1)
         return 1.0 - min(price, 1.0 - self._text.chance)
 
     def _price_of_waiting(self) -> float:

@@ -73,7 +73,9 @@ class Retina(Sensor):
         if scales > 12:
             raise ValueError(f"scales={scales} must be at most 12: scale k is 2**k pixels a cell")
         object.__setattr__(self, "num_scales", scales)
-        check_memory(9 * math.prod(self.shape), scene_size=max(self.shape[1:]))
+        _, height, width = self.shape
+        larger = "scene_size" if height >= width else "scene_width"
+        check_memory(9 * math.prod(self.shape), **{larger: max(height, width)})
         # A glimpse and the arrays of its computation.
         numbers = math.prod(self.glimpse_shape)
         check_memory(12 * numbers, glimpse_size=self.glimpse_size, scales=scales)

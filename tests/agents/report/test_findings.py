@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from agents.report.findings import (
     training_warnings,
     warnings_of,
 )
+from agents.report.gaze import _failures
 from agents.report.trace import Trace
 from agents.training.training_length import TrainingLength, training_length
 from glimpse_envs.evaluation.protocol import evaluate
@@ -186,6 +188,21 @@ def test_all_targets_are_visited_where_none_of_those_that_exist_is_left() -> Non
         lies_on=np.array([[first, both], [first, no], [both, no], [no, first], [no] * 2]),
     )
     np.testing.assert_array_equal(trace.visited_all, [False, True, True, False, False])
+
+
+@pytest.mark.parametrize(("side", "blamed"), [(0.5, True), (2.0, False)])
+def test_targets_that_fill_the_scene_say_nothing_about_the_gaze(side: float, blamed: bool) -> None:
+    trace = replace(
+        trace_of([0, 0], [0, 1], [0.5, 0.5]),
+        boxes=np.full((2, 1, 2), side),
+        exists=np.ones((2, 1, 1), np.bool_),
+        lies_on=np.ones((2, 1, 1), np.bool_),
+    )
+    evaluation = SimpleNamespace(successes=np.array([True, False]))
+    analysis: Any = SimpleNamespace(evaluation=evaluation, trace=trace)
+    text = _failures(analysis)
+    assert ("Of the 1 failed episodes 1 had visited every target" in text) == blamed
+    assert ("fill most of the scene" in text) != blamed
 
 
 def test_sureness_is_of_all_scored_answers() -> None:
