@@ -4,6 +4,7 @@ The policy and the environment that a run names are imported. Code of packages t
 to this project nor have registered with it is refused without --trust.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -24,7 +25,7 @@ from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.evaluation.actions import Actions, usual_actions
 from glimpse_envs.evaluation.differences import compare
 from glimpse_envs.evaluation.protocol import SET_HERE
-from glimpse_envs.evaluation.record import Record
+from glimpse_envs.evaluation.record import MULTIPLES, Record
 from glimpse_envs.evaluation.records import read_record, recorded_in, write_record
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.runs import Run, open_run
@@ -120,6 +121,9 @@ def _evaluate(config: EvaluateConfig) -> None:
         check_one_environment(run, against, "that are compared")
     evaluations = _scored(run, config)
     print("\n".join(evaluation.summary() for evaluation in evaluations))
+    longer = _unscored_lengths(run, config, evaluations)
+    if longer:
+        print(f"  note: {longer}")
     if run.pictures_changed:
         print(f"  note: {PICTURES_CHANGED}")
     if against is not None:
@@ -174,6 +178,18 @@ def _scored(run: Run, config: EvaluateConfig, **level: Any) -> list[Evaluation]:
         device=config.device,
         **{**config.env_kwargs, **level},
     )
+
+
+def _unscored_lengths(
+    run: Run, config: EvaluateConfig, evaluations: Sequence[Evaluation]
+) -> str | None:
+    """Say which multiples of the trained length were not scored, as the environment or the policy
+    has no room for them; None where all were."""
+    greatest = scored_level(run)
+    if greatest is None or config.env_kwargs.keys() & set(LEVEL_ARGUMENTS):
+        return None
+    lacking = [str(greatest * multiple) for multiple in MULTIPLES[len(evaluations) :]]
+    return f"there is no room for lengths of {', '.join(lacking)}" if lacking else None
 
 
 def _check_record(run: Run, config: EvaluateConfig, folder: Path) -> None:

@@ -122,15 +122,7 @@ def compare(one: Evaluation, other: Evaluation) -> str:
         ValueError: they were not played on the same episodes of the same task, by actions chosen
             alike.
     """
-    fields = ("env_id", "split", "seed", "episodes", "actions")
-    for name in fields:
-        mine, theirs = getattr(one, name), getattr(other, name)
-        if mine != theirs:
-            raise ValueError(
-                f"{name} is {mine!r} of one and {theirs!r} of the other: runs are compared on the "
-                "same episodes, by actions chosen alike"
-            )
-    _check_tasks(one, other)
+    check_comparable(one, other)
     if one.successes is not None and other.successes is not None:
         # Fewer errors are more success.
         low, high = difference_interval(other.successes[None], one.successes[None])
@@ -140,6 +132,19 @@ def compare(one: Evaluation, other: Evaluation) -> str:
     if len(gained) < 2:
         return f"return {gained.mean():+.4g} on a single episode"
     return _line("return", float(gained.mean()), student_interval(gained), "")
+
+
+def check_comparable(one: Evaluation, other: Evaluation) -> None:
+    """Raise a `ValueError` unless both were played on the same episodes of the same task, by
+    actions chosen alike."""
+    for name in ("env_id", "split", "seed", "episodes", "actions"):
+        mine, theirs = getattr(one, name), getattr(other, name)
+        if mine != theirs:
+            raise ValueError(
+                f"{name} is {mine!r} of one and {theirs!r} of the other: runs are compared on the "
+                "same episodes, by actions chosen alike"
+            )
+    _check_tasks(one, other)
 
 
 def _check_tasks(one: Evaluation, other: Evaluation) -> None:

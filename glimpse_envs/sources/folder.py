@@ -198,7 +198,7 @@ def _images(parent: Path) -> list[tuple[str, Path]]:
     """The (class name, path) of every image in the class folders of `parent`."""
     found = []
     for folder in _folders(parent):
-        paths = []
+        paths, inner = [], _folders(folder)
         for path in folder.iterdir():
             if path.suffix.lower() in UNREAD:
                 raise SourceError(
@@ -207,6 +207,11 @@ def _images(parent: Path) -> list[tuple[str, Path]]:
                 )
             if path.suffix.lower() in SUFFIXES:
                 paths.append(path)
+            elif path in inner and any(file.suffix.lower() in SUFFIXES for file in path.rglob("*")):
+                raise SourceError(
+                    f"{path} is a folder within a class, whose images would be missed: move them "
+                    f"into {folder}, or make it a class of its own."
+                )
         if not paths:
             raise SourceError(f"{folder} holds no image (png, jpg, bmp). Add some or remove it.")
         for path in paths:

@@ -8,7 +8,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
-from glimpse_envs.core.arguments import SPLITS, shown
+from glimpse_envs.core.arguments import SPLITS
 from glimpse_envs.core.misfits import misfit_of
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import arguments_of
@@ -54,14 +54,12 @@ def check_splits(env_id: str, kwargs: dict[str, Any]) -> None:
     for split in ("validation", "test"):
         with suppress(SourceError):  # a user's own images may lack a split
             envs = make_batch(env_id, SCENES, **kwargs | {"split": split})
+            name = type(envs.task).__name__
             played: list[Any] = [envs.reset(seed=9)]
             while not envs.ended.any():
                 actions = envs.task.oracle()
-                for part, space in envs.action_space.items():
-                    assert space.contains(actions.get(part)), (
-                        f"{type(envs.task).__name__}.oracle() has {shown(actions.get(part))} for "
-                        f"{part!r}, which is not in the action space, {space}: is its dtype right?"
-                    )
+                misfit = misfit_of(actions, envs.action_space, f"{name}.oracle()")
+                assert misfit is None, misfit
                 played.append(envs.step(actions))
             first.append(tuple(played))
     if len(first) == 2:

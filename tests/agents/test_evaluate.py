@@ -225,8 +225,24 @@ def test_tapes_are_scored_at_multiples_of_the_greatest_length_by_the_same_comman
     assert record.at(2) == record.scores[1]
     printed = capsys.readouterr().out
     assert "length=12" in printed
+    assert "note" not in printed
     longest = evaluate_run(run, episodes=30, length=12, min_length=12)
     assert record.scores[-1].mean_return == pytest.approx(longest.mean_return, abs=1e-6)
+
+
+def test_lengths_for_which_there_is_no_room_are_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tiny_config(
+        env_id="Glimpse/DictionaryLookup-v0",
+        env_kwargs={"cells": 8, "length": 2},
+        answer_by="reward",
+    )
+    run = trained(Reinforce, config, tmp_path / "run")
+    main([str(run.folder), "--episodes", "30"])
+    printed = capsys.readouterr().out
+    assert "length=8" in printed
+    assert "note: there is no room for lengths of 12\n" in printed
 
 
 def test_torchs_threads_are_those_of_before(tmp_path: Path) -> None:

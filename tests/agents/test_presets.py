@@ -262,7 +262,7 @@ def test_an_own_algorithm_takes_the_preset_of_the_one_that_it_extends(
 ) -> None:
     main([OwnConfig.algorithm, "--preset", "pictures", "--share", "0.1", "--run", str(tmp_path)])
     (config,) = begun
-    (preset,) = (one for one in PRESETS["pictures"] if one.algorithm == "reinforce")
+    preset: Any = PRESETS["pictures"][0]
     assert isinstance(config, OwnConfig)
     assert (config.share, config.copies) == (0.1, 4)
     assert (config.episodes, config.network) == (preset.episodes, preset.network)

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import tyro
 
+from glimpse_envs import __version__
 from tests.support.guides import DOCS, GUIDES, ROOT, Block, blocks, commands
 
 lines_of = runpy.run_path(str(DOCS / "_ext" / "quotes.py"))["lines_of"]
@@ -112,3 +113,8 @@ def test_an_option_that_no_command_has_is_found(monkeypatch: pytest.MonkeyPatch)
     _only_parse(monkeypatch)
     with pytest.raises(SystemExit):
         runpy.run_module("agents.suite", run_name="__main__")
+
+
+def test_the_version_to_cite_is_this_one() -> None:
+    assert f"version = {{{__version__}}}" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")

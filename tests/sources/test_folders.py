@@ -165,6 +165,16 @@ def test_an_image_that_would_be_left_out_is_named(pets: Path) -> None:
         describe(f"folder:{pets}")
 
 
+def test_images_below_a_class_are_named(pets: Path) -> None:
+    (pets / "cat" / "notes").mkdir()
+    (pets / "cat" / ".cache").mkdir()
+    write_image(pets / "cat/.cache/1.png", np.zeros((5, 6), np.uint8))
+    assert len(load(f"folder:{pets}", "train")) > 0
+    write_image(pets / "cat/kittens/young/1.png", np.zeros((5, 6), np.uint8))
+    with pytest.raises(SourceError, match=r"kittens is a folder within a class.*missed: move them"):
+        describe(f"folder:{pets}")
+
+
 def test_folders_not_in_order_say_what_is_wrong(pets: Path, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"nowhere is not a folder.*one folder of images"):
         describe(f"folder:{tmp_path / 'nowhere'}")

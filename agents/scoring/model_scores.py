@@ -1,0 +1,181 @@
+"""Scores of models over their training seeds, and how much each differs from the first."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from statistics import median
+
+import numpy as np
+
+from agents.scoring.run_films import check_one_environment
+from agents.scoring.run_scores import score_run
+from agents.training.training_length import training_length
+from glimpse_envs.core.arrays import Floats
+from glimpse_envs.evaluation.differences import check_comparable, difference_interval
+from glimpse_envs.evaluation.result import Evaluation
+from glimpse_envs.evaluation.runs import Run
+from glimpse_envs.evaluation.statistics import (
+    CLAIM_EPISODES,
+    CLAIM_SEEDS,
+    SHORT_MINUTES,
+    SHORT_SEEDS,
+    bootstrap_interval,
+    interquartile_mean,
+    student_interval,
+)
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class ModelScore:
+    """The score of a model's runs on the same episodes. Intervals are of 95 %.
+
+    Attributes:
+        name: of the model, with what tells it from the others.
+        runs: the number of seeds.
+        by_error: whether `score` is the error rate in [0, 1], the inter-quartile mean over the
+            seeds; else it is their mean return.
+        score: see `by_error`.
+        interval: of `score`, over seeds and episodes, of returns over seeds; of one run over
+            episodes alone; None for a return of a single episode.
+        difference: `score` less that of the first model; None for the first itself.
+        difference_interval: None where it cannot be told, as from one run against several.
+        glimpses: mean number taken in an episode.
+        trained: the median of the seeds' training episodes; None where it is not known.
+        core_minutes: the median of the seeds' training times; None where it is not known.
+        claims: whether it has enough seeds and episodes for a claim.
+    """
+
+    name: str
+    runs: int
+    by_error: bool
+    score: float
+    interval: Interval | None
+    difference: float | None
+    difference_interval: Interval | None
+    glimpses: float
+    trained: float | None
+    core_minutes: float | None
+    claims: bool
+
+
+def check_seeds(models: Mapping[str, Sequence[Run]]) -> None:
+    """Raise a `ValueError` where two runs of a model have the same seed: the second adds nothing
+    that is independent of the first."""
+    for runs in models.values():
+        seen: dict[object, Run] = {}
+        for run in runs:
+            seed = run.config.get("seed")
+            if seed in seen:
+                raise ValueError(
+                    f"{seen[seed].folder} and {run.folder} are of one model and one seed, {seed}: "
+                    "leave one out, or train the other with another --seed"
+                )
+            seen[seed] = run
+
+
+def score_models(
+    models: Mapping[str, Sequence[Run]],
+    split: str = "test",
+    episodes: int | None = None,
+    device: str = "cpu",
+) -> list[ModelScore]:
+    """Play each run of each model, name -> runs, once on the same episodes; tapes, tables and
+    stories at the greatest trained length.
+
+    Raises:
+        RunError: a run cannot be read.
+        ValueError: the runs are not of one environment and task, or an argument does not fit.
+    """
+    every = [run for runs in models.values() for run in runs]
+    for run in every:
+        check_one_environment(every[0], run, "that are compared")
+    played: dict[str, list[Evaluation]] = {}
+    for name, runs in models.items():
+        played[name] = []
+        for run in runs:
+            headline, *_ = score_run(run, split=split, episodes=episodes, device=device)
+            first = next(iter(played.values()))
+            check_comparable(headline, first[0] if first else headline)
+            played[name].append(headline)
+    reference = next(iter(played.values()))
+    return [
+        _model_score(name, models[name], mine, None if mine is reference else reference)
+        for name, mine in played.items()
+    ]
+
+
+def _model_score(
+    name: str,
+    runs: Sequence[Run],
+    mine: Sequence[Evaluation],
+    reference: Sequence[Evaluation] | None,
+) -> ModelScore:
+    by_error = all(one.successes is not None for one in (*mine, *(reference or ())))
+    score_of, between = (_error, _error_between) if by_error else (_return, _return_between)
+    score, interval = score_of(mine)
+    lengths = [length for run in runs if (length := training_length(run)) is not None]
+    minutes = [one.seconds / 60 for one in lengths if isfinite(one.seconds)]
+    core_minutes = median(minutes) if minutes else None
+    long = core_minutes is not None and core_minutes >= SHORT_MINUTES
+    return ModelScore(
+        name=name,
+        runs=len(mine),
+        by_error=by_error,
+        score=score,
+        interval=interval,
+        difference=None if reference is None else score - score_of(reference)[0],
+        difference_interval=None if reference is None else between(mine, reference),
+        glimpses=float(np.mean([one.mean_glimpses for one in mine])),
+        trained=median(one.episodes for one in lengths) if lengths else None,
+        core_minutes=core_minutes,
+        claims=len(mine) >= (CLAIM_SEEDS if long else SHORT_SEEDS)
+        and mine[0].episodes >= CLAIM_EPISODES,
+    )
+
+
+def _correct(evaluations: Sequence[Evaluation]) -> np.ndarray:
+    """(S, N) whether each run succeeded in each episode."""
+    return np.stack([np.asarray(one.successes, np.bool_) for one in evaluations])
+
+
+def _error(evaluations: Sequence[Evaluation]) -> tuple[float, Interval | None]:
+    correct = _correct(evaluations)
+    score = interquartile_mean((~correct).mean(axis=1))
+    if len(correct) == 1 and evaluations[0].success_interval is not None:
+        low, high = evaluations[0].success_interval
+        return score, (1 - high, 1 - low)
+    return score, bootstrap_interval(correct)
+
+
+def _error_between(mine: Sequence[Evaluation], other: Sequence[Evaluation]) -> Interval | None:
+    if len(mine) != len(other) and 1 in (len(mine), len(other)):
+        return None
+    return difference_interval(_correct(mine), _correct(other))
+
+
+def _return(evaluations: Sequence[Evaluation]) -> tuple[float, Interval | None]:
+    means = _mean_returns(evaluations)
+    interval = evaluations[0].return_interval if len(means) == 1 else student_interval(means)
+    return float(means.mean()), interval
+
+
+def _return_between(mine: Sequence[Evaluation], other: Sequence[Evaluation]) -> Interval | None:
+    """Of one run each over the episodes, in pairs; of several Welch's interval over the seeds."""
+    if len(mine) == len(other) == 1:
+        gained = mine[0].returns - other[0].returns
+        return student_interval(gained) if len(gained) > 1 else None
+    if 1 in (len(mine), len(other)):
+        return None
+    from scipy.stats import ttest_ind
+
+    first, second = _mean_returns(mine), _mean_returns(other)
+    if np.ptp(first) == np.ptp(second) == 0:  # nothing varies
+        return None
+    found = ttest_ind(first, second, equal_var=False).confidence_interval(0.95)
+    return float(found.low), float(found.high)
+
+
+def _mean_returns(evaluations: Sequence[Evaluation]) -> Floats:
+    return np.array([one.mean_return for one in evaluations])
