@@ -17,7 +17,7 @@ from report.figures import results as figure_of_results
 from report.grouping import group_runs
 from report.markdown import bullets
 from report.page import Places
-from report.pages.results import headline, results_page
+from report.pages.results import apart, headline, is_other, results_page
 from report.pages.settings import RAM_SETTINGS, differences_from_ram
 from report.references.pictures import REFERENCES
 from tests.support.figures import catch_figure, named_lines, overlapping_texts, points_of
@@ -44,6 +44,30 @@ def on_mnist(model: Model = REINFORCE, error: float = 3.0, **changes: Any) -> Re
 
 def block(*records: Record) -> str:
     return results_page(group_runs(as_runs(records)), Places())
+
+
+def test_other_settings_stand_apart_and_nothing_is_lost() -> None:
+    many = [on_mnist(seed=seed, error=2.0) for seed in range(5)]
+    single = on_mnist(error=1.0, config={"batch_size": 7})
+    shifted = on_mnist(error=0.5, env_kwargs={"overhang": 2})
+    others = [
+        on_mnist(error=4.0, env_kwargs={"budget": 6}, budget=6),
+        on_mnist(RANDOM, error=9.0),
+        on_mnist(FULL_CONV, error=8.0),
+    ]
+    groups = group_runs(as_runs([*many, single, shifted, *others]))
+    found = apart(groups)
+    assert [group.error for group in found if is_other(group)] == pytest.approx([1.0, 0.5])
+    assert sorted(run.file for g in found for run in g.runs) == sorted(
+        run.file for g in groups for run in g.runs
+    )
+    page = results_page(found, Places())
+    main, other = section(page, "ClutteredMNIST-v0"), section(page, "Other settings")
+    assert row_of(main, "| 2.00 |")[0] == "Reinforce LSTM", "no word tells it from what is apart"
+    assert row_of(other, "| 1.00 |")[1] == "Reinforce LSTM (other setting)"
+    assert row_of(other, "| 0.50 |")[1] == "Reinforce LSTM (other setting), overhang 2"
+    assert len(apart(group_runs(as_runs(others)))) == 3
+    assert "Other settings" not in results_page(apart(group_runs(as_runs(others))), Places())
 
 
 def section(page: str, name: str) -> str:
