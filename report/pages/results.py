@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from statistics import fmean
 
@@ -18,11 +16,12 @@ from glimpse_envs.evaluation.statistics import (
 from report.controls import controls_of, without_controls
 from report.figures.results import draw_results
 from report.group_cells import hardware_of, score_cells
-from report.grouping import NEUTRAL_KWARGS, group_runs
+from report.grouping import group_runs
 from report.groups import FEW_SEEDS, Group, compare, interval_words
 from report.how_made import meanings_blocks, training_blocks
 from report.markdown import UNKNOWN, bullets, count, environment, listed, setting, short, table
 from report.page import Places, Published, in_docs, page_of
+from report.pages.other_settings import OTHERS, apart, is_other
 from report.pages.readme_rows import MAIN_ID, readme_rows
 from report.pages.records import pointer
 from report.pages.settings import differences_from_ram
@@ -85,11 +84,6 @@ _ABOVE = (
     "Rows whose error is above the paper's, and how they were trained. The records do not show the "
     "cause of the difference."
 )
-_OTHER = "(other setting)"
-_OTHERS = (
-    f"Models of which another setting, with as many glimpses, has {CLAIM_SEEDS} or more seeds "
-    "above. These have fewer."
-)
 _TRAINED_BY = ("optimizer", "batch_size", "learning_rate")
 
 
@@ -104,29 +98,6 @@ def publish(places: Places) -> Published:
         figures={FIGURE: partial(draw_results, main)},
         problems=problems,
     )
-
-
-def apart(groups: Sequence[Group]) -> list[Group]:
-    """The groups, those of other settings last: another setting of the same model and number of
-    glimpses has enough seeds for a claim, and they have not. Labels tell apart what stands in one
-    table."""
-
-    def model_of(group: Group) -> str:
-        first = group.first
-        kwargs = {name: v for name, v in first.env_kwargs.items() if name not in NEUTRAL_KWARGS}
-        model = (group.kind, first.model.gaze, first.model.reference_kind)
-        return json.dumps([first.env_id, kwargs, group.budget, *model], sort_keys=True)
-
-    many = {model_of(group) for group in groups if group.seeds >= CLAIM_SEEDS}
-    others = [g for g in groups if g.seeds < CLAIM_SEEDS and model_of(g) in many]
-    main = group_runs(run for group in groups if group not in others for run in group.runs)
-    again = group_runs(run for group in others for run in group.runs)
-    return main + [replace(group, label=f"{group.label} {_OTHER}") for group in again]
-
-
-def is_other(group: Group) -> bool:
-    """Whether it is of another setting than those of the main tables; see `apart`."""
-    return group.label.endswith(_OTHER)
 
 
 def results_page(groups: Sequence[Group], places: Places) -> str:
@@ -144,7 +115,7 @@ def results_page(groups: Sequence[Group], places: Places) -> str:
     others = [[short(group.first.env_id), *_row(group, _reference_of(group), places)]
               for group in groups if is_other(group)]  # fmt: skip
     if others:
-        blocks += ["## Other settings", _OTHERS, table(("environment", *HEADER), others)]
+        blocks += ["## Other settings", OTHERS, table(("environment", *HEADER), others)]
     return page_of([*blocks, *_footnotes(groups)])
 
 

@@ -17,7 +17,8 @@ from report.figures import results as figure_of_results
 from report.grouping import group_runs
 from report.markdown import bullets
 from report.page import Places
-from report.pages.results import apart, headline, is_other, results_page
+from report.pages.other_settings import apart, is_other
+from report.pages.results import headline, results_page
 from report.pages.settings import RAM_SETTINGS, differences_from_ram
 from report.references.pictures import REFERENCES
 from tests.support.figures import catch_figure, named_lines, overlapping_texts, points_of

@@ -1,0 +1,38 @@
+"""Settings that stand apart, because another setting of their model has enough seeds for a claim."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from glimpse_envs.evaluation.statistics import CLAIM_SEEDS
+from report.grouping import NEUTRAL_KWARGS, group_runs
+from report.groups import Group
+
+_OTHER = "(other setting)"
+OTHERS = (
+    f"Models of which another setting, with as many glimpses, has {CLAIM_SEEDS} or more seeds "
+    "above. These have fewer."
+)
+
+
+def apart(groups: Sequence[Group]) -> list[Group]:
+    """The groups, those of other settings last: another setting of the same model and number of
+    glimpses has enough seeds for a claim, and they have not. Labels tell apart what stands in one
+    table."""
+
+    def model_of(group: Group) -> str:
+        first = group.first
+        kwargs = {name: v for name, v in first.env_kwargs.items() if name not in NEUTRAL_KWARGS}
+        model = (group.kind, first.model.gaze, first.model.reference_kind)
+        return json.dumps([first.env_id, kwargs, group.budget, *model], sort_keys=True)
+
+    many = {model_of(group) for group in groups if group.seeds >= CLAIM_SEEDS}
+    others = [g for g in groups if g.seeds < CLAIM_SEEDS and model_of(g) in many]
+    main = group_runs(run for group in groups if group not in others for run in group.runs)
+    again = group_runs(run for group in others for run in group.runs)
+    return main + [replace(group, label=f"{group.label} {_OTHER}") for group in again]
+
+
+def is_other(group: Group) -> bool:
+    """Whether it is of another setting than those of the main tables; see `apart`."""
+    return group.label.endswith(_OTHER)
