@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from agents.policy.networks import NetworkConfig
@@ -31,7 +32,6 @@ _QUARTER = NetworkConfig(
     core_units=64,
     head_units=32,
 )
-_RANDOM_GAZE: dict[str, Any] = {"changes": {"gaze": "random"}}
 _SHIFTED: dict[str, Any] = {"overhang": 2}
 _SHIFTS = "trained on digits shifted by up to 2 pixels; tested on those of the test set, unshifted"
 _OF_RAM = {
@@ -92,6 +92,28 @@ def _agent(name: str, env_id: str, identity: str, glimpses: int, **row: Any) -> 
     )
 
 
+def _random(row: Row, reference: Reference | None = None, priority: int = 7) -> Row:
+    """The control of a row: the same training with random glimpses."""
+    name, _, glimpses = row.name.rpartition("-")
+    return replace(
+        row,
+        name=f"{name}-random-{glimpses}",
+        changes={**row.changes, "gaze": "random"},
+        reference=reference,
+        priority=priority,
+        notes="; ".join(filter(None, (_CONTROL, row.notes))),
+        seeds=None,
+    )
+
+
+_TRANSLATED_8 = _hard("translated-8", _TRANSLATED, 8, priority=3)
+_CENTRED_6 = _hard(
+    "centred-6", _CENTRED, 6, env_kwargs=_SHIFTED, priority=4, notes=_SHIFTS, seeds=10
+)
+_CIRCLES_16 = _agent("circle-square-16", _CIRCLES, "c965b34e", 16, priority=6, seeds=10)
+_FASHION = _from_defaults("fashion-12", "Glimpse/FashionMNIST-v0", "reinforce", 4_000_000)
+_CIFAR = _from_defaults("cifar-8", "Glimpse/CIFAR10-v0", "reinforce", 4_000_000)
+
 PICTURES = Table(
     "pictures",
     seeds=5,
@@ -100,7 +122,7 @@ PICTURES = Table(
         _hard("cluttered-6", _CLUTTERED, 6, env_kwargs={"budget": 6}, priority=1),
         _hard("cluttered-4", _CLUTTERED, 4, env_kwargs={"budget": 4}, priority=1, seeds=10),
         _hard("large-8", _LARGE, 8, priority=2),
-        _hard("large-random-8", _LARGE, 8, RANDOM, priority=2, notes=_CONTROL, **_RANDOM_GAZE),
+        _random(_hard("large-8", _LARGE, 8), published(_LARGE, 8, RANDOM), priority=2),
         Row(
             name="large-draw-8",
             env_id=_LARGE,
@@ -110,8 +132,8 @@ PICTURES = Table(
             priority=2,
             reference=published(_LARGE, 8, SOFT_DRAW),
         ),
-        _hard("translated-8", _TRANSLATED, 8, priority=3),
-        _hard("centred-6", _CENTRED, 6, env_kwargs=_SHIFTED, priority=4, notes=_SHIFTS, seeds=10),
+        _TRANSLATED_8,
+        _CENTRED_6,
         _hard(
             "centred-7",
             _CENTRED,
@@ -121,9 +143,7 @@ PICTURES = Table(
             notes=_SHIFTS,
             seeds=10,
         ),
-        _hard(
-            "cluttered-random-8", _CLUTTERED, 8, RANDOM, priority=6, notes=_CONTROL, **_RANDOM_GAZE
-        ),
+        _random(_hard("cluttered-8", _CLUTTERED, 8), published(_CLUTTERED, 8, RANDOM), priority=6),
         Row(
             name="cluttered-draw-8",
             env_id=_CLUTTERED,
@@ -131,7 +151,7 @@ PICTURES = Table(
             changes={"precision": "bfloat16"},
             priority=6,
         ),
-        _agent("circle-square-16", _CIRCLES, "c965b34e", 16, priority=6, seeds=10),
+        _CIRCLES_16,
         _agent(
             "circle-square-small",
             _CIRCLES,
@@ -160,8 +180,9 @@ PICTURES = Table(
         ),
         _of_ram("large-full-conv", _LARGE, "conv", published(_LARGE, 1, FULL_CONV)),
         _of_ram("large-full-dense", _LARGE, "dense"),
-        _from_defaults("fashion-12", "Glimpse/FashionMNIST-v0", "reinforce", 4_000_000),
-        _from_defaults("cifar-8", "Glimpse/CIFAR10-v0", "reinforce", 4_000_000),
+        _FASHION,
+        _CIFAR,
+        *(_random(row) for row in (_TRANSLATED_8, _CENTRED_6, _CIRCLES_16, _FASHION, _CIFAR)),
         _from_defaults("fashion-full", "Glimpse/FashionMNIST-v0", "full_view", 1_200_000),
         _from_defaults("cifar-full", "Glimpse/CIFAR10-v0", "full_view", 1_200_000),
     ),

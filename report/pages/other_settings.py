@@ -1,4 +1,4 @@
-"""Settings that stand apart, because another setting of their model has enough seeds for a claim."""
+"""Settings that stand apart, as another setting of their model has enough seeds for a claim."""
 
 import json
 from collections.abc import Sequence
