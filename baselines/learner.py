@@ -266,8 +266,8 @@ def read_losses(answers: Answers, rewards: Tensor) -> dict[str, Tensor]:
     returns = rewards.flip(0).cumsum(dim=0).flip(0)[-len(log_probs) :].expand_as(log_probs)
     returns = (1.0 / len(rewards)) * returns
     advantages = returns - values.detach()
-    # The reads of one table have one return: their deviation is that of the baseline alone.
-    one = advantages.shape[1] * processes() == 1
+    # With one answer, the reads of one table have one return: their deviation is the baseline's.
+    one = len(rewards) == 1 and advantages.shape[1] * processes() == 1
     deviation = advantages.new_ones(()) if one else mean_and_deviation(advantages)[1]
     credit = advantages / (deviation + 1e-3)
     return {

@@ -1,6 +1,7 @@
 """Plain actions and observations, for learners without Dict spaces."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from math import prod
 from typing import Any
 
@@ -159,8 +160,7 @@ class FlatActions:
         Raises:
             ValueError: `actions` are not in the Dict space; the message names what is wrong.
         """
-        first: Any = next(iter(actions.values()), []) if isinstance(actions, Mapping) else []
-        rows = (*np.shape(first), 1)[0]  # of a number, which is refused, 1
+        rows = _rows_of(actions)
         values = ActionChecker(self._dict_space, rows)(actions)
         width = _shape(self.space) if self._nvec is None else (len(self._nvec),)
         flat = np.zeros((rows, *width), self.space.dtype)
@@ -273,3 +273,13 @@ def _out_of_range(
     return ValueError(
         f"the flat action{whose} is {flat[row].tolist()}; it must hold {wanted}{cure}"
     )
+
+
+def _rows_of(actions: Any) -> int:
+    """Return the number of rows of the first component that has any; 1 where none has, which is
+    refused."""
+    for part in actions.values() if isinstance(actions, Mapping) else ():
+        with suppress(TypeError):
+            if not isinstance(part, str):
+                return len(part)
+    return 1

@@ -166,4 +166,5 @@ def _stale_texts(published: Published, places: Places) -> dict[Path, str]:
 def _strays(published: Published, places: Places) -> Iterator[Path]:
     kept = {places.root / path for path in (*published.texts, *published.figures)}
     if published.owned:
-        yield from sorted(set(places.root.glob(published.owned)) - kept)
+        found = (path for path in places.root.glob(published.owned) if path.is_file())
+        yield from sorted(set(found) - kept)

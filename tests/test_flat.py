@@ -154,6 +154,25 @@ def test_numbers_in_place_of_batches_of_choices_are_refused(wrong: Any) -> None:
         flat.encode({"look": wrong, "answer": wrong})
 
 
+@pytest.mark.parametrize(
+    ("look", "message"),
+    [
+        (1, r"action\['look'\] has shape \(\); it must have shape \(2, 2\)"),
+        ("ab", r"action\['look'\] has shape \(\)"),
+        (
+            [[0.1, 0.2], [0.3]],
+            r"action\['look'\] is \[\[0.1, 0.2\], \[0.3\]\], which cannot become",
+        ),
+        (np.float32(1), r"action\['look'\] has shape \(\)"),
+    ],
+)
+def test_the_part_that_is_wrong_is_named(look: Any, message: str) -> None:
+    place = spaces.Box(-1.0, 1.0, (2,), np.float32)
+    flat = FlatActions(spaces.Dict({"look": place, "answer": spaces.Discrete(4)}))
+    with pytest.raises(ValueError, match=message):
+        flat.encode({"look": look, "answer": [1, 2]})
+
+
 def test_a_bad_dict_action_is_not_encoded() -> None:
     flat = FlatActions(SPACES["address"])
     with pytest.raises(ValueError, match=r"action\['answer'\] of row 1 is 4; it must lie between"):

@@ -225,7 +225,7 @@ class Curiosity(SideModel):
         values = self.critic(observed)[..., 0] * played.alive
         following = torch.where(played.cut, self.critic(last)[:, 0], values[0].mean())
         spread = self.returns.variance.sqrt().to(rewards)
-        # Of a single return, which says nothing of how large bonuses are, it is 0.
+        # Of equal returns, such as a single one, which do not tell how large bonuses are, it is 0.
         scaled = torch.where(spread > 0, rewards / (spread + 1e-8), 0.0)
         return Bonuses(scaled, values, following, observed, then, known)
 

@@ -31,8 +31,8 @@ from glimpse_envs.evaluation.outlook import Places
 NEAR = 1.5
 """Largest distance along each axis, in sides of a block, from its middle to those of its
 neighbours: the blocks of its own scale around it, finer ones among them, and the block of the next
-coarser scale that it lies in. With blocks of one cell the middles of other coarser blocks lie
-exactly there, and rounding chooses among them; published weights were scored so."""
+coarser scale that it lies in. The middles of other coarser blocks may lie exactly there, whatever
+the size of blocks, and rounding chooses among them; published weights were scored so."""
 LEAST_REACH = 1e-6
 """Least value of `Cells.reaches`, in look coordinates: where an axis has a single place, all blocks
 lie on it, and their distance, 0, must still be below their reach."""

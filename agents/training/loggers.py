@@ -25,13 +25,19 @@ def import_wandb() -> Any:
     """Import the package wandb.
 
     Raises:
-        ValueError: it is not installed, or cannot be imported.
+        ValueError: it is not installed, or its import fails, as with libraries of other versions.
     """
     try:
         import wandb
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise ValueError(
-            f"--wandb needs the package wandb: pip install wandb, or leave the option out ({error})"
+            f"--wandb needs the package {error.name}: pip install {error.name}, or leave the "
+            "option out"
+        ) from error
+    except Exception as error:
+        raise ValueError(
+            f"--wandb: wandb cannot be imported ({type(error).__name__}: {error}): install another "
+            "version (pip install -U wandb), or leave the option out"
         ) from error
     return wandb
 

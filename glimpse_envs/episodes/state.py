@@ -71,8 +71,8 @@ def check_state(
             "the state's level_distribution must be a dict, not "
             f"{shown(state['level_distribution'])}"
         )
-    kinds = [dict(one.get("level_distribution", {})).get("kind") for one in (state, own)]
-    if kinds[0] != kinds[1]:
+    kind, needed = (dict(one.get("level_distribution", {})).get("kind") for one in (state, own))
+    if not isinstance(kind, type(needed)) or kind != needed:
         raise ValueError(
             "the state is of another kind of level_distribution, or of one with other settings: "
             "set one like it before loading"

@@ -140,7 +140,7 @@ def _full_view(
     env = AtariPreprocessing(env, noop_max=30, frame_skip=4, screen_size=_SIDE)
     if split == "train":
         env = ClipReward(OneLife(env), -1.0, 1.0)  # scores are whole numbers: their sign
-    env = FrameStackObservation(FireOnReset(env), frame_stack, padding_type="zero")
+    env = FrameStackObservation(FireOnReset(env), int(frame_stack), padding_type="zero")
     return training_segments(env, segment, split)
 
 

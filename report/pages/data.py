@@ -96,8 +96,8 @@ python -m agents.train reinforce --env-id Glimpse/ClutteredGlyphs-v0 \\
     --env-kwargs source=folder:pictures --run runs/pictures
 ```
 
-There the images lie among clutter. To train on images that fill the scene, such as photographs, of
-96x96 pixels:
+In this environment the images lie among clutter. To train on images that fill the scene, such as
+photographs, here in scenes of 96x96 pixels:
 
 ```sh
 python -m agents.train reinforce --env-id Glimpse/CenteredGlyphs-v0 --run runs/photographs \\
@@ -105,7 +105,10 @@ python -m agents.train reinforce --env-id Glimpse/CenteredGlyphs-v0 --run runs/p
 ```
 
 A relative PATH starts from the working folder of each command, of later ones too: evaluate a run
-from the folder where it was trained, or give an absolute PATH.
+from the folder where it was trained, or give an absolute PATH. If the pictures were moved since,
+name their new place: `--env-kwargs source=folder:PATH`, in Python `load_policy(RUN,
+source="folder:PATH")`. The classes must be those of the training; a score says where pictures were
+replaced.
 
 Arrays in memory and data sets of Hugging Face are sources too:
 [a source of your own](own_source.md)."""

@@ -110,14 +110,15 @@ def worlds_page(groups: Sequence[Group], places: Places, blind: BlindLevels) -> 
     blocks.append("## Atari through a fovea of 50")
     played = _of(groups, ATARI)
     blocks += _section(played, partial(_game, blind=blind), places, ("game", "gaze"), blind)
-    games = _by_gaze([group for group in played if not _began_anew(group)])
+    games = _by_gaze(played)
     seeing = {
         game: gazes
         for game, gazes in games.items()
         if not all(as_blind(group, blind) for found in gazes.values() for group in found)
     }
     blocks += [*_as_blind(games.keys() - seeing.keys()), *_uncontrolled(seeing)]
-    blocks += [*gaze_findings(seeing), *several_settings(_by_gaze(played))]
+    comparable = [g for g in played if _world(g) in seeing and not _began_anew(g)]
+    blocks += [*gaze_findings(_by_gaze(comparable)), *several_settings(games)]
     if any(_began_anew(group) for group in played):
         blocks.append(_BEGAN_ANEW)
     searched, grids = _of(groups, SEARCH), _of(groups, MINIGRID)

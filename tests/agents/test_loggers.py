@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from importlib.abc import MetaPathFinder
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from tensorboard.plugins.hparams import plugin_data_pb2
 from agents import train
 from agents.algorithms.reinforce import Reinforce
 from agents.training.announcing import plan_of
-from agents.training.loggers import LOGGERS
+from agents.training.loggers import LOGGERS, import_wandb
 from glimpse_envs.evaluation.runs import Run, open_run
 from tests.support.episodes import CENTRED
 from tests.support.tiny import tiny_config
@@ -124,6 +125,21 @@ def test_a_logger_that_is_not_installed_is_named_before_a_run_begins(
                     "--episodes", "8", "--batch-size", "8", "--wandb"])  # fmt: skip
     assert "pip install wandb" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+class Outdated(MetaPathFinder):
+    """An import of wandb that fails, as that of old ones does beside a new NumPy."""
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> None:
+        if name == "wandb":
+            raise AttributeError("`np.float_` was removed in the NumPy 2.0 release")
+
+
+def test_a_logger_that_cannot_be_imported_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "wandb", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Outdated(), *sys.meta_path])
+    with pytest.raises(ValueError, match=r"AttributeError: `np.float_` was removed.*leave the opt"):
+        import_wandb()
 
 
 def test_a_plan_says_what_is_trained_for_how_long_and_where(

@@ -127,6 +127,16 @@ def test_the_reads_of_one_table_are_not_scaled(reads: int) -> None:
     torch.testing.assert_close(slope, (2.3 + values) / 1.001)
 
 
+def test_the_reads_of_one_table_with_several_answers_are_scaled() -> None:
+    """They have returns of their own."""
+    log_probs, values = torch.zeros(2, 1, requires_grad=True), torch.zeros(2, 1)
+    rewards = torch.tensor([[-10.0], [-20.0]])
+    losses = read_losses(Answers(torch.zeros(2, 1, 3), log_probs, values), rewards)
+    (slope,) = torch.autograd.grad(losses["read"], log_probs)
+    returns = torch.tensor([[-15.0], [-10.0]])
+    torch.testing.assert_close(slope, -returns / (returns.std() + 1e-3))
+
+
 def test_every_read_of_a_table_is_credited_with_its_only_answer() -> None:
     log_probs, values = torch.zeros(3, 2, requires_grad=True), torch.zeros(3, 2)
     rewards = torch.tensor([[-1.0, -3.0]])

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from glimpse_envs.env import GlimpseVectorEnv
+from glimpse_envs.episodes.levels import ThresholdLevels
 from glimpse_envs.testing import assert_same, random_actions
 from tests.support.episodes import (
     CENTRED,
@@ -362,3 +363,14 @@ def test_a_tape_that_is_done_already_stays_in_its_room() -> None:
     envs.load_state_dict(state)
     for _ in range(20):
         envs.step({"look": np.ones(1, np.int64), "answer": np.zeros(1, np.int64)})
+
+
+@pytest.mark.parametrize("kind", [3, None, np.array([1, 2]), "uniform", ["threshold"]])
+def test_a_damaged_kind_of_levels_is_refused_by_name(kind: Any) -> None:
+    envs = make_vector("Glimpse/Copy-v0", 2)
+    envs.level_distribution = ThresholdLevels(1, 4)
+    envs.reset(seed=0)
+    state = envs.state_dict()
+    damaged = {**state, "level_distribution": {**state["level_distribution"], "kind": kind}}
+    with pytest.raises(ValueError, match="another kind of level_distribution"):
+        envs.load_state_dict(damaged)

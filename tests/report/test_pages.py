@@ -306,6 +306,7 @@ def test_files_of_nobody_are_stale_and_go(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     stray, kept = tmp_path / "docs" / "gone.md", tmp_path / "docs" / "kept.md"
     stray.write_text("an environment that is no more")
+    (tmp_path / "docs" / "drafts").mkdir()
     published = Published({"docs/kept.md": "text"}, owned="docs/*")
     assert set(stale_files(published, places)) == {stray, kept}
     assert set(write(published, places)) == {stray, kept}

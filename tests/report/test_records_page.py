@@ -14,6 +14,7 @@ from agents.sb3.__main__ import ALGORITHMS as SB3
 from agents.train import ALGORITHMS as AGENTS
 from baselines.train import ALGORITHMS as BASELINES
 from glimpse_envs.evaluation.records import write_record
+from report.markdown import environment
 from report.page import ROOT, Places, write
 from report.pages.records import FOLDER, PAGE, command_of, pointer, publish
 from report.result_pages import RESULT_PAGES
@@ -68,12 +69,18 @@ def test_every_record_stands_on_the_page_of_its_folder_with_files_that_are_there
     for part in RESULT_PAGES:
         text = texts.pop(f"{FOLDER}/{part.page}.md")
         runs, _ = read_runs(Places().results / part.folder, other=("scaling.json",))
-        assert f"| [{part.heading}]({part.page}.md) |" in index
-        assert f" | {len(runs)} |\n" in index
+        tables = f"[tables](../{part.page}.md)"
+        assert f"\n| [{part.heading}]({part.page}.md) | {tables} | {len(runs)} |\n" in index
         for run in runs:
+            name = environment(run.record.env_id, run.record.env_kwargs)
+            (of_environment,) = (
+                each for each in text.split("\n## ") if each.startswith(f"{name}\n")
+            )
             assert text.count(f"[{run.file.name}](") == 1, run.file
+            assert f"[{run.file.name}](" in of_environment, run.file
         # A command may name the folder that it records into.
         named = set(re.findall(r"(?<!--record )results/[^\s`)\]]+", text.split("\n## ", 1)[1]))
+        assert named
         assert [name for name in named if not (ROOT / name).is_file()] == []
         assert pointer(f"docs/{part.page}.md") in (ROOT / f"docs/{part.page}.md").read_text()
     assert texts == {}

@@ -177,6 +177,15 @@ def test_gazes_that_began_anew_in_training_are_marked_and_compared_with_none() -
     assert "In Pong the learned gaze scored less than the static one by 4" in text
 
 
+def test_older_gazes_count_where_it_is_said_that_none_sees_or_none_is_measured() -> None:
+    old = GAZE_BEGAN_ANEW[0] + "0" * 28
+    seeing, blindly = replace(a_game("learned", -3.0), revision=old), a_game("static", -19.0)
+    assert "every gaze scores as blind play" not in page_of(seeing, blindly, blind={"Pong": PONG})
+    text = page_of(replace(a_game("random", 5.0), revision=old), a_game("learned", 5.0))
+    assert "no other gaze is measured" not in text
+    assert "Of Pong no other gaze is measured yet" in page_of(a_game("learned", 5.0))
+
+
 def test_gazes_that_were_scored_otherwise_are_not_compared() -> None:
     learned, static = a_game("learned", 9.0), a_game("static", 1.0)
     (score,) = static.scores

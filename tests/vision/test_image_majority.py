@@ -1,5 +1,7 @@
 """Megapixel MNIST against a plain reimplementation which draws the same words, and its sets."""
 
+import re
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from glimpse_envs import sources
+from glimpse_envs.core import memory
 from glimpse_envs.core.randomness import SCENE
 from glimpse_envs.episodes.dealing import VALIDATION_SALT
 from glimpse_envs.vision.scenes.image_majority import make_patterns
@@ -107,6 +110,22 @@ def test_patterns_are_pairs_of_straight_strokes() -> None:
     assert drawn.sum(axis=(1, 2)).max() < 4 * SIDE
     assert (make_patterns(50, SIDE, SIDE, 0) != patterns).any()
     assert make_patterns(0, SIDE, SIDE, 0).shape == (0, SIDE, SIDE)
+
+
+def test_the_memory_that_patterns_need_is_known_before_they_are_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    count = 2_000
+    tracemalloc.start()
+    make_patterns(count, SIDE, SIDE, 1)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    monkeypatch.setattr(memory, "memory_of_machine", lambda: int(0.9 * peak))
+    with pytest.raises(ValueError, match=r"strokes=2000 needs [0-9,]+ bytes") as refusal:
+        make_vector(GLYPHS, 1, scene_size=1500, strokes=count)
+    found = re.search(r"needs ([0-9,]+) bytes", str(refusal.value))
+    assert found is not None
+    assert 0.98 * peak < int(found[1].replace(",", "")) < 1.2 * peak
 
 
 def test_the_oracle_looks_at_the_majority_first() -> None:

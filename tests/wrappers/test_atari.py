@@ -25,7 +25,7 @@ SUGARL: dict[str, Any] = {
 pytest.importorskip("ale_py")
 
 
-@pytest.mark.parametrize("frames", [1, 3, 84, 85])
+@pytest.mark.parametrize("frames", [1, 3, 84, 85, np.int64(4)])
 def test_a_stack_of_any_number_of_frames_is_seen_frame_by_frame(frames: int) -> None:
     env = gym.make(ATARI, game="Pong", fovea=20, frame_stack=frames)
     assert env.observation_space["glimpse"].shape == (frames, 20, 20)  # type: ignore[index]  # Dict

@@ -104,8 +104,8 @@ class ImageMajority(Scene):
             raise ValueError(
                 f"source={source!r} has only one class: choose majority={images}, all images"
             )
-        # Patterns are drawn in two arrays of float64.
-        check_memory(20 * height * width * strokes + 12 * strokes, strokes=strokes)
+        # Patterns are drawn in three arrays of 8 bytes and two of flags.
+        check_memory(26 * height * width * strokes + 12 * strokes, strokes=strokes)
         size = int(scene_size)
         self.shape = (channels, size, size)
         self.question = f"Which {info.kind} is there most often?"
