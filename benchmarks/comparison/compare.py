@@ -20,7 +20,7 @@ from agents.training.checks import check_counts, check_positive
 from agents.training.command_line import KEY_VALUE_PAIRS, read_options, run_command
 from agents.training.config import TrainingConfig, check_config
 from agents.training.precision import fastest_precision
-from benchmarks.comparison.contenders import A_FEW, ALGORITHMS, CONTENDERS
+from benchmarks.comparison.contenders import A_FEW, CONTENDERS, contender_of
 from benchmarks.processes import Failure, side_by_side
 from benchmarks.whole_runs import train_to_end
 from glimpse_envs.core.files import write_atomically
@@ -40,7 +40,8 @@ class CompareConfig:
     env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
     """Arguments of the environment, such as budget=6."""
     models: tuple[str, ...] = A_FEW
-    """Names of the models to compare, or the one word all."""
+    """Names of the models to compare, or the one word all; module:NAME is an algorithm of another
+    package, by its own defaults."""
     seeds: tuple[int, ...] = (0,)
     """Random seeds of scenes, samples and initial weights; each model is trained once with each."""
     minutes: float = 1.0
@@ -76,7 +77,7 @@ class Task:
 
     @property
     def name(self) -> str:
-        return f"{self.contender}-{self.config.seed}"
+        return f"{self.contender.replace(':', '.')}-{self.config.seed}"
 
 
 def compare_models(config: CompareConfig) -> list[Record]:
@@ -121,14 +122,11 @@ def plan(config: CompareConfig) -> list[Task]:
     if config.episodes is not None:
         check_counts(config, "episodes")
     names = tuple(CONTENDERS) if config.models == ("all",) else config.models
-    for name in names:
-        if name not in CONTENDERS:
-            raise ValueError(f"models: {name!r} must be one of {', '.join(CONTENDERS)}, or all")
     if task_class_of(config.env_id) is None:
         raise ValueError(f"{config.env_id} is no environment of glimpses: it has no full view")
     if not names or not config.seeds or min(config.seeds) < 0:
         raise ValueError("give at least one of --models, and of --seeds, which are at least 0")
-    chosen = {name: CONTENDERS[name] for name in names}
+    chosen = {name: contender_of(name) for name in names}
     given: dict[str, Any] = {
         "minutes": config.minutes,
         "precision": fastest_precision(),
@@ -171,8 +169,8 @@ def train_and_score(task: Task) -> Record:
     Raises:
         RunError: see `benchmarks.whole_runs.train_to_end`.
     """
-    compare, contender = task.compare, CONTENDERS[task.contender]
-    run = train_to_end(ALGORITHMS[contender.algorithm], task.config, compare.place / task.name)
+    compare, contender = task.compare, contender_of(task.contender)
+    run = train_to_end(contender.trainable, task.config, compare.place / task.name)
     record = make_record(run, score_run(run, episodes=compare.episodes), contender.notes)
     write_record(record, compare.records)
     return record

@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agents.algorithms.algorithm import Algorithm
+from agents.algorithms.algorithm import Algorithm, Trainable, find_algorithm
 from agents.train import ALGORITHMS as AGENTS
 from agents.training.config import TrainingConfig
 from baselines.pictures.picture_model import PictureModel
 from baselines.train import ALGORITHMS as BASELINES
 from baselines.train import MODELS
 from benchmarks.tables.table import find_preset, preset
+from glimpse_envs.evaluation.trust import trust_package_of
 
 # All algorithms that train on pictures.
 ALGORITHMS: dict[str, Algorithm] = AGENTS | {
@@ -31,7 +32,7 @@ class Contender:
     """An algorithm, and how it differs from its preset of pictures."""
 
     algorithm: str
-    """A name in `ALGORITHMS`."""
+    """A name in `ALGORITHMS`, or "module:NAME" of another package."""
     changes: Mapping[str, Any] = field(default_factory=dict)
     """Config fields that differ from the preset's, or from the defaults where it has none."""
     env_kwargs: Mapping[str, Any] = field(default_factory=dict)
@@ -39,6 +40,11 @@ class Contender:
     trials: int = 0
     """Approximate number of short trainings, on cluttered digits, by which its settings were
     chosen."""
+
+    @property
+    def trainable(self) -> Trainable:
+        """Its algorithm, of this project or of another package."""
+        return find_algorithm(self.algorithm, ALGORITHMS)
 
     @property
     def notes(self) -> str:
@@ -55,7 +61,7 @@ class Contender:
             env_id, env_kwargs: of the environment; the contender's arguments are added.
             **given: further fields, the same for all contenders.
         """
-        start = find_preset("pictures", self.algorithm) or ALGORITHMS[self.algorithm].config()
+        start = find_preset("pictures", self.algorithm) or self.trainable.config()
         changes: dict[str, Any] = {**self.changes, **given}
         if hasattr(start, "network"):
             network = changes.get("network", start.network)
@@ -105,3 +111,23 @@ A_FEW = (
     "spatial_transformer",
     "full_strong",
 )
+
+
+def contender_of(name: str) -> Contender:
+    """A contender of `CONTENDERS`, or an algorithm of another package, "module:NAME", by its own
+    defaults; its package is trusted from then on.
+
+    Raises:
+        ValueError: there is no such contender or algorithm.
+    """
+    if name in CONTENDERS:
+        return CONTENDERS[name]
+    if ":" not in name:
+        raise ValueError(
+            f"models: {name!r} must be one of {', '.join(CONTENDERS)}, all, or module:NAME, an "
+            "algorithm of another package"
+        )
+    trust_package_of(name)
+    found = Contender(name)
+    _ = found.trainable  # its name is right
+    return found

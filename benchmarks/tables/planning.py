@@ -24,7 +24,7 @@ from glimpse_envs.evaluation.record import NTM_COPY, Record
 from glimpse_envs.evaluation.run_errors import RunError
 from glimpse_envs.evaluation.run_identity import settings_of, settings_of_all
 from glimpse_envs.evaluation.runs import open_run
-from glimpse_envs.evaluation.trust import trust
+from glimpse_envs.evaluation.trust import trust_package_of
 from report.page import ROOT
 from report.runs import Run, read_runs
 
@@ -111,7 +111,7 @@ def find_table(name: str) -> Table:
     """
     table = find_instance("table", name, Table, TABLES)
     if name not in TABLES:
-        trust(name.partition(":")[0].partition(".")[0])
+        trust_package_of(name)
     return table
 
 

@@ -31,6 +31,15 @@ def trust(*packages: str) -> None:
     _trusted.update(packages)
 
 
+def trust_package_of(text: str) -> None:
+    """Trust the package of the code "module:NAME" that the user names.
+
+    Raises:
+        ValueError: it is not the name of an installed package.
+    """
+    trust(_package(text))
+
+
 def check_trusted(config: Mapping[str, Any], where: object) -> None:
     """Refuse a config that names code of packages that are not trusted.
 

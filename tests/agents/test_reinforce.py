@@ -259,3 +259,9 @@ def test_the_losses_by_hand() -> None:
     right = [step["answer"][target].item() for step in log]
     assert losses["answer"] == pytest.approx(-sum(right) / 2)
     assert losses["baseline"] == pytest.approx(sum(a * a / 2 for a in advantages) / 2)
+
+
+def test_a_baseline_of_ones_own_is_called_by_its_name() -> None:
+    learner = Reinforce(replace(tiny_config(), baseline="mine"))  # type: ignore[arg-type]
+    assert learner.model.name == "Reinforce LSTM, mine"
+    learner.close()

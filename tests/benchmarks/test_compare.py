@@ -23,13 +23,19 @@ from benchmarks.comparison.compare import (
     plan,
     train_and_score,
 )
-from benchmarks.comparison.contenders import A_FEW, ALGORITHMS, CONTENDERS
+from benchmarks.comparison.contenders import (
+    A_FEW,
+    ALGORITHMS,
+    CONTENDERS,
+    CONTROLLER,
+)
 from benchmarks.processes import Failure
 from glimpse_envs.evaluation.record import Model, Record, Score
 from glimpse_envs.evaluation.records import read_records
 from glimpse_envs.evaluation.run_errors import RunError
 from glimpse_envs.evaluation.runs import open_run
 from tests.support.episodes import CENTRED, CLUTTERED
+from tests.support.guides import ROOT
 from tests.support.trainings import trained
 
 QUICK: dict[str, Any] = {
@@ -217,6 +223,24 @@ def test_what_cannot_be_is_refused_before_anything_is_made(
     with pytest.raises((ValueError, gym.error.Error), match=message):
         compare_models(config)
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.usefixtures("here")
+def test_an_algorithm_of_another_package_is_a_contender(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glimpse_envs.evaluation.trust._trusted", set())
+    monkeypatch.syspath_prepend(str(ROOT / "examples" / "own_agent"))
+    config = quick(tmp_path, "my_agents:POOL", "my_agents:SHRUNK")
+    records = compare_models(config)
+    assert {record.algorithm for record in records} == {"my_agents:POOL", "my_agents:SHRUNK"}
+    assert (tmp_path / "my_agents.POOL-0").is_dir()
+    shrunk = next(task.config for task in plan(config) if "SHRUNK" in task.contender)
+    assert vars(shrunk)["network"].core_units == CONTROLLER["core_units"]
+    with pytest.raises(ValueError, match=r"models: 'pool' must be one of .*, all, or module:NAME"):
+        plan(quick(tmp_path, "pool"))
+    with pytest.raises(ValueError, match="NOTHING"):
+        plan(quick(tmp_path, "my_agents:NOTHING"))
 
 
 def test_contenders_differ_only_in_what_they_are() -> None:
