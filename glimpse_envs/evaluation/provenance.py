@@ -7,7 +7,9 @@ import re
 import shlex
 import subprocess
 import sys
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from importlib.util import find_spec
 from pathlib import Path, PurePath
 
 from glimpse_envs import __version__
@@ -100,13 +102,28 @@ def allowed_cores() -> int:
     return len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
 
 
-def versions() -> dict[str, str]:
-    """Versions of Python, this package and the installed libraries that its results depend on."""
+def versions(own: Iterable[str] = ()) -> dict[str, str]:
+    """Versions of Python, this package and the installed libraries that its results depend on, and
+    of the user's `own` packages; where one is not installed, its git commit."""
     found = {"python": platform.python_version(), "glimpse_envs": __version__}
     for distribution in ("numpy", "gymnasium", "numba", "torch"):
         with contextlib.suppress(PackageNotFoundError):
             found[distribution] = version(distribution)
-    return found
+    return found | {package: _version_of(package) for package in sorted(own)}
+
+
+def _version_of(package: str) -> str:
+    """The version of an installed package, else its git commit; "unknown" without either."""
+    for distribution in packages_distributions().get(package, ()):
+        return version(distribution)
+    spec = None
+    with contextlib.suppress(ValueError):  # of a module that was made by hand
+        spec = find_spec(package) if package.isidentifier() else None
+    places = [] if spec is None else [spec.origin, *(spec.submodule_search_locations or ())]
+    place = next((Path(place) for place in places if place is not None), None)
+    if place is None:
+        return "unknown"
+    return git_revision(place.parent if place.is_file() else place)
 
 
 def _git(folder: Path, *arguments: str) -> str:

@@ -44,7 +44,7 @@ from glimpse_envs.evaluation.run_classes import (
     own_classes,
 )
 from glimpse_envs.evaluation.run_errors import CheckpointError, RunError
-from glimpse_envs.evaluation.trust import check_trusted, trust_named
+from glimpse_envs.evaluation.trust import check_trusted, own_packages, trust_named
 
 FORMAT = 1
 """Version of the folder's layout; `open_run` refuses any other."""
@@ -222,7 +222,7 @@ def create_run(folder: str | Path, config: Mapping[str, Any]) -> Run:
     trust_named(config)
     provenance = {
         "command": command_line(),
-        "versions": versions(),
+        "versions": versions(own_packages(config)),
         "revision": git_revision(),
         "hardware": hardware(),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),

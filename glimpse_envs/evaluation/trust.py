@@ -73,6 +73,16 @@ def trust_named(config: Mapping[str, Any]) -> None:
     _trusted.update(_package(text) for _, text in _named(config))
 
 
+def own_packages(config: Mapping[str, Any]) -> set[str]:
+    """The packages other than this project's whose code a config names; see `check_trusted`. That
+    of its algorithm is among them."""
+    algorithm = config.get("algorithm")
+    named = {_package(text) for _, text in _named(config)}
+    if isinstance(algorithm, str) and ":" in algorithm:
+        named.add(_package(algorithm))
+    return named - OURS
+
+
 def trust_option(config: Mapping[str, Any]) -> str:
     """The option of a command, after a space, that trusts the packages that a config names; ""
     if none is needed."""

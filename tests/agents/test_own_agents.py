@@ -19,6 +19,7 @@ from baselines import train as baselines
 from benchmarks.tables.planning import find_table
 from benchmarks.tables.table import FromDefaults, Row
 from glimpse_envs.evaluation import trust as trusting
+from glimpse_envs.evaluation.provenance import git_revision
 from glimpse_envs.evaluation.records import read_records
 from glimpse_envs.evaluation.runs import load_policy, open_run
 from tests.support.episodes import CENTRED
@@ -74,6 +75,7 @@ def test_an_algorithm_is_trained_resumed_recorded_and_trained_again(
     evaluate.main([folder, "--episodes", "20", "--record", str(results)])
     (record,), _ = read_records(results)
     assert record.algorithm == SHRUNK
+    assert record.versions["my_agents"].removesuffix("+dirty") == git_revision(ROOT)[:40]
     assert record.model.name == "Reinforce LSTM, leave-one-out baseline, 0.5 of it"
     trusting._trusted.clear()
     (file,) = results.glob("*.json")

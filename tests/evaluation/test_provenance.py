@@ -1,13 +1,21 @@
 """A run's command can be typed elsewhere."""
 
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import glimpse_envs
-from glimpse_envs.evaluation.provenance import NOTEBOOK, command_line, hardware
+from glimpse_envs.evaluation.provenance import (
+    NOTEBOOK,
+    command_line,
+    git_revision,
+    hardware,
+    versions,
+)
 
 CHECKOUT = Path(glimpse_envs.__file__).parents[1]
 
@@ -73,3 +81,19 @@ def test_processors_of_one_name_differ_by_their_vector_extension(
     (tmp_path / "cpuinfo").write_text(told)
     monkeypatch.setattr("glimpse_envs.evaluation.provenance.CPU_INFO", tmp_path / "cpuinfo")
     assert hardware(2) == named
+
+
+def test_versions_of_own_packages_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "my_alone.py").touch()
+    (tmp_path / "my_spaced").mkdir()
+    found = versions(["numpy", "my_alone", "my_spaced", "my_gone", "no name"])
+    assert found["numpy"] == np.__version__
+    for name in ("my_alone", "my_spaced", "my_gone", "no name"):
+        assert found[name] == "unknown", "without a version or a repository"
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
+    who = ["-c", "user.name=me", "-c", "user.email=me@example.com"]
+    subprocess.run(["git", *who, "commit", "-qm", "mine"], cwd=tmp_path, check=True)
+    assert versions(["my_alone"])["my_alone"] == git_revision(tmp_path)
+    assert len(git_revision(tmp_path)) == 40
