@@ -38,6 +38,9 @@ class CompareConfig:
     """Format of the table."""
     out: Path | None = None
     """File to write the table to; None: it is printed."""
+    source: str | None = None
+    """Place of the user's own pictures, such as folder:PATH, where they were moved since the
+    training."""
     device: str = "cpu"
     """Torch device of the models, such as cpu, cuda or cuda:1."""
     trust: tuple[str, ...] = ()
@@ -59,6 +62,7 @@ def compare_runs(config: CompareConfig) -> list[ModelScore]:
     runs = [open_run(folder) for folder in dict.fromkeys(config.runs)]
     for run in runs:
         setting_of(run, "env_id", str)  # first of all, that there is a config to read
+    runs = [run.with_pictures(config.source) for run in runs]
     groups = {group.name: group.runs for group in group_runs(runs)}
     check_seeds(groups)
     return score_models(groups, config.split, config.episodes, config.device)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from agents.scoring.run_films import check_one_environment, film_run
-from agents.scoring.run_record import PICTURES_CHANGED, check_recordable, make_record
+from agents.scoring.run_record import PICTURES_REPLACED, check_recordable, make_record
 from agents.scoring.run_scores import fits, score_run, scored_level
 from agents.training.checks import check_counts, check_device
 from agents.training.command_line import FOLDER, KEY_VALUE_PAIRS, read_options, run_command
@@ -98,7 +98,8 @@ def _evaluate(config: EvaluateConfig) -> None:
     keep_memory()
     run = open_run(config.run)
     setting_of(run, "env_id", str)  # first of all, that there is a config to read
-    run = run.with_pictures(config.env_kwargs.get("source"))
+    source = config.env_kwargs.get("source")
+    run = run.with_pictures(source)
     _check_film(config)
     if config.record is not None:
         _check_record(run, config, config.record)
@@ -124,8 +125,8 @@ def _evaluate(config: EvaluateConfig) -> None:
     longer = _unscored_lengths(run, config, evaluations)
     if longer:
         print(f"  note: {longer}")
-    if run.pictures_changed:
-        print(f"  note: {PICTURES_CHANGED}")
+    if run.pictures_replaced(source):
+        print(f"  note: {PICTURES_REPLACED}")
     if against is not None:
         print(f"\nagainst {config.against}")
         for mine in evaluations:
@@ -134,6 +135,8 @@ def _evaluate(config: EvaluateConfig) -> None:
                 break  # one of the two may be playable at fewer lengths
             theirs, *_ = _scored(against, config, **level)
             print(theirs.summary())
+            if against.pictures_replaced(source):
+                print(f"  note: {PICTURES_REPLACED}")
             print(f"  {'difference':17} {compare(mine, theirs)}")
     if config.record is not None:
         record = make_record(run, evaluations, config.notes)
@@ -206,7 +209,8 @@ def _check_record(run: Run, config: EvaluateConfig, folder: Path) -> None:
         )
     check_recordable(run)
     check_writable("--record", folder, folder=True)
-    if config.env_kwargs:
+    moved = config.env_kwargs.keys() == {"source"} and _trained_on_moved(run, config)
+    if config.env_kwargs and not moved:
         raise ValueError(
             "a record needs the arguments that the run was trained with: leave out "
             "--env-kwargs or --record"
@@ -221,6 +225,12 @@ def _check_record(run: Run, config: EvaluateConfig, folder: Path) -> None:
             "a record holds the score with the evaluation's seed 0, on which records are compared: "
             f"leave out --seed {config.seed} or --record"
         )
+
+
+def _trained_on_moved(run: Run, config: EvaluateConfig) -> bool:
+    """Whether the run's pictures could not be read where they were, and those of `config`, from
+    which it reads now, are the same."""
+    return run.config != open_run(config.run).config and not run.pictures_replaced()
 
 
 def _check_replaced(record: Record, folder: Path) -> None:

@@ -3,7 +3,7 @@ run to resume that it names, which is read before all other options."""
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -124,9 +124,20 @@ def _config_of_preset(
     extended = next((config for config in configs if issubclass(kind, type(config))), None)
     if extended is None:
         raise ValueError(f"--preset {preset} is for {', '.join(of)}, not for {name}")
-    usual = type(extended)()
-    given = {one.name: getattr(extended, one.name) for one in fields(usual)}
-    return kind(**{key: v for key, v in given.items() if v != getattr(usual, key)})
+    return _with_changes(kind(), type(extended)(), extended)
+
+
+def _with_changes(own: Any, usual: Any, changed: Any) -> Any:
+    """`own`, with what `changed` has otherwise than `usual`, field by field of dataclasses."""
+    if changed == usual:
+        return own
+    if not is_dataclass(changed) or not isinstance(own, type(changed)):
+        return changed
+    given: dict[str, Any] = {
+        one.name: _with_changes(*(getattr(each, one.name) for each in (own, usual, changed)))
+        for one in fields(changed)
+    }
+    return replace(own, **given)  # type: ignore[type-var]  # an instance, as `changed` is
 
 
 def _config_of_record(

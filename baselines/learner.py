@@ -267,7 +267,7 @@ def read_losses(answers: Answers, rewards: Tensor) -> dict[str, Tensor]:
     returns = (1.0 / len(rewards)) * returns
     advantages = returns - values.detach()
     # With one answer, the reads of one table have one return: their deviation is the baseline's.
-    one = len(rewards) == 1 and advantages.shape[1] * processes() == 1
+    one = advantages.shape[1] * processes() == 1 and 1 in (len(rewards), len(advantages))
     deviation = advantages.new_ones(()) if one else mean_and_deviation(advantages)[1]
     credit = advantages / (deviation + 1e-3)
     return {

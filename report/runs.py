@@ -22,8 +22,8 @@ class Run:
 def read_runs(folder: Path, other: Collection[str] = ()) -> tuple[list[Run], list[str]]:
     """All records of `folder`, by file name, and the problems of files that were left out.
 
-    A run recorded twice counts once; people's records of too few episodes are left out; a folder
-    that is not there holds none.
+    A run recorded twice counts once; people's records of too few episodes and scores of another
+    split than the test's are left out; a folder that is not there holds none.
 
     Args:
         folder: of `*.json` files.
@@ -31,12 +31,13 @@ def read_runs(folder: Path, other: Collection[str] = ()) -> tuple[list[Run], lis
     """
     paths = [path for path in sorted(folder.glob("*.json")) if path.name not in other]
     found, problems = read_files(paths, wanted=lambda record: record.is_shown)
+    others = {path for path, record in found.items() if record.headline.split != "test"}
     problems += [
-        f"{path}: it is a score of {record.headline.split} episodes, and tables show those of test"
-        for path, record in found.items()
-        if record.headline.split != "test"
+        f"{path}: it is a score of {found[path].headline.split} episodes, and pages show those of "
+        "the test split"
+        for path in sorted(others)
     ]
-    return [Run(record, path) for path, record in found.items()], problems
+    return [Run(record, path) for path, record in found.items() if path not in others], problems
 
 
 def record_links(runs: Iterable[Run], places: Places, page: str) -> str:

@@ -33,6 +33,9 @@ class ReportConfig:
     greater length."""
     mistakes: int = 20
     """Number of failed episodes of each run to draw."""
+    source: str | None = None
+    """Place of the user's own pictures, such as folder:PATH, where they were moved since the
+    training."""
     trust: tuple[str, ...] = ()
     """Third-party packages whose code the runs may import, such as my_tasks."""
 
@@ -57,6 +60,7 @@ def write_report(config: ReportConfig) -> Path:
     runs = [open_run(folder) for folder in folders]
     for run in runs:
         setting_of(run, "env_id", str)  # first of all, that there is a config to read
+    runs = [run.with_pictures(config.source) for run in runs]
     check_writable("--out", out)
     groups = group_runs(runs)
     analyses = []

@@ -12,9 +12,9 @@ from agents.report.findings import EDGE, chosen_of, density
 from agents.report.markup import chart, figure, grid, heading, note, table
 
 MOST_MAPS = 12
+"""Maximum number of glimpses with a map of their own."""
 
 _HALF_OF_THE_SCENE = 2.0  # in look units, in which it is 2 x 2
-"""Maximum number of glimpses with a map of their own."""
 
 
 def gaze_section(analysis: Analysis, line: str, shared: PageLines) -> str:

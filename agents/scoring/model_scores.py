@@ -4,14 +4,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from statistics import median
+from typing import Any
 
 import numpy as np
 
 from agents.scoring.run_films import check_one_environment
-from agents.scoring.run_scores import score_run
+from agents.scoring.run_record import cores_of
+from agents.scoring.run_scores import EPISODES_PER_LEVEL, at_level, evaluate_run, scored_level
+from agents.training.continuing import trainers_of
+from agents.training.resuming import setting_of
 from agents.training.training_length import training_length
 from glimpse_envs.core.arrays import Floats
-from glimpse_envs.evaluation.differences import check_comparable, difference_interval
+from glimpse_envs.evaluation.differences import (
+    check_comparable,
+    check_one_task,
+    difference_interval,
+)
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.runs import Run
 from glimpse_envs.evaluation.statistics import (
@@ -43,8 +51,10 @@ class ModelScore:
         difference_interval: None where it cannot be told, as from one run against several.
         glimpses: mean number taken in an episode.
         trained: the median of the seeds' training episodes; None where it is not known.
-        core_minutes: the median of the seeds' training times; None where it is not known.
+        core_minutes: the median of the seeds' training times, of all their cores; None where it is
+            not known, or a GPU trained.
         claims: whether it has enough seeds and episodes for a claim.
+        pictures_replaced: whether the user's own pictures are others than in the training.
     """
 
     name: str
@@ -58,6 +68,7 @@ class ModelScore:
     trained: float | None
     core_minutes: float | None
     claims: bool
+    pictures_replaced: bool = False
 
 
 def check_seeds(models: Mapping[str, Sequence[Run]]) -> None:
@@ -67,7 +78,7 @@ def check_seeds(models: Mapping[str, Sequence[Run]]) -> None:
         seen: dict[object, Run] = {}
         for run in runs:
             seed = run.config.get("seed")
-            if seed in seen:
+            if seed is not None and seed in seen:
                 raise ValueError(
                     f"{seen[seed].folder} and {run.folder} are of one model and one seed, {seed}: "
                     "leave one out, or train the other with another --seed"
@@ -88,22 +99,39 @@ def score_models(
         RunError: a run cannot be read.
         ValueError: the runs are not of one environment and task, or an argument does not fit.
     """
-    every = [run for runs in models.values() for run in runs]
-    for run in every:
-        check_one_environment(every[0], run, "that are compared")
-    played: dict[str, list[Evaluation]] = {}
-    for name, runs in models.items():
-        played[name] = []
-        for run in runs:
-            headline, *_ = score_run(run, split=split, episodes=episodes, device=device)
-            first = next(iter(played.values()))
-            check_comparable(headline, first[0] if first else headline)
-            played[name].append(headline)
+    first, *others = (run for runs in models.values() for run in runs)
+    for run in others:
+        check_one_environment(first, run, "that are compared")
+        env_id, *made = (setting_of(first, "env_id", str), *map(_played_kwargs, (first, run)))
+        check_one_task(env_id, *made)
+    played = {
+        name: [_headline(run, split, episodes, device) for run in runs]
+        for name, runs in models.items()
+    }
     reference = next(iter(played.values()))
+    for evaluation in (one for found in played.values() for one in found):
+        check_comparable(evaluation, reference[0])
     return [
         _model_score(name, models[name], mine, None if mine is reference else reference)
         for name, mine in played.items()
     ]
+
+
+def _played_kwargs(run: Run) -> dict[str, Any]:
+    """The arguments of the environment in which a run is compared."""
+    greatest = scored_level(run)
+    level = {} if greatest is None else at_level(greatest)
+    return {**setting_of(run, "env_kwargs", dict), **level}
+
+
+def _headline(run: Run, split: str, episodes: int | None, device: str) -> Evaluation:
+    """Its evaluation at the greatest trained length, or of all episodes where there is none."""
+    greatest = scored_level(run)
+    level: dict[str, Any] = {} if greatest is None else at_level(greatest)
+    if level and episodes is None:
+        level |= {"at_most": True}
+        episodes = EPISODES_PER_LEVEL
+    return evaluate_run(run, split=split, episodes=episodes, device=device, **level)
 
 
 def _model_score(
@@ -116,9 +144,9 @@ def _model_score(
     score_of, between = (_error, _error_between) if by_error else (_return, _return_between)
     score, interval = score_of(mine)
     lengths = [length for run in runs if (length := training_length(run)) is not None]
-    minutes = [one.seconds / 60 for one in lengths if isfinite(one.seconds)]
-    core_minutes = median(minutes) if minutes else None
-    long = core_minutes is not None and core_minutes >= SHORT_MINUTES
+    minutes = [found for run in runs if (found := _core_minutes(run)) is not None]
+    # As in the published tables, the shortest training tells whether ten seeds are cheap.
+    long = len(minutes) == len(mine) and min(minutes) >= SHORT_MINUTES
     return ModelScore(
         name=name,
         runs=len(mine),
@@ -129,10 +157,20 @@ def _model_score(
         difference_interval=None if reference is None else between(mine, reference),
         glimpses=float(np.mean([one.mean_glimpses for one in mine])),
         trained=median(one.episodes for one in lengths) if lengths else None,
-        core_minutes=core_minutes,
+        core_minutes=median(minutes) if minutes else None,
         claims=len(mine) >= (CLAIM_SEEDS if long else SHORT_SEEDS)
         and mine[0].episodes >= CLAIM_EPISODES,
+        pictures_replaced=any(run.pictures_replaced() for run in runs),
     )
+
+
+def _core_minutes(run: Run) -> float | None:
+    """Minutes of all cores of a training; None where they are not known, or a GPU trained."""
+    length = training_length(run)
+    on_gpu = any(str(one["device"]).startswith("cuda") for one in trainers_of(run))
+    if length is None or not isfinite(length.seconds) or on_gpu:
+        return None
+    return cores_of(run) * length.seconds / 60
 
 
 def _correct(evaluations: Sequence[Evaluation]) -> np.ndarray:

@@ -21,7 +21,7 @@ from glimpse_envs.evaluation.runs import Run
 # Decimals of shares and returns.
 DECIMALS = 6
 
-PICTURES_CHANGED = "pictures were added, removed or replaced since the training began"
+PICTURES_REPLACED = "pictures were added, removed or replaced since the training began"
 
 
 def make_record(run: Run, evaluations: list[Evaluation], notes: str = "") -> Record:
@@ -75,7 +75,9 @@ def make_record(run: Run, evaluations: list[Evaluation], notes: str = "") -> Rec
         ),
         defaults=run.config.get("defaults", {}),
         curve=learning_curve(run),
-        notes="; ".join(filter(None, (notes, PICTURES_CHANGED if run.pictures_changed else ""))),
+        notes="; ".join(
+            filter(None, (notes, PICTURES_REPLACED if run.pictures_replaced() else ""))
+        ),
         resumed=tuple(dict.fromkeys(others)),
     )
 

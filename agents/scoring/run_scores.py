@@ -100,8 +100,8 @@ def policy_of(
         raise ValueError(f"gaze={gaze!r} must be one of learned, {', '.join(SCANNERS)}")
     # A third-party policy may not take a device.
     known = {} if device == "cpu" else {"device": device}
-    policy = as_policy(load_policy(run, **known))
     env_kwargs = {**trained_on, **changes}
+    policy = as_policy(load_policy(run, source=env_kwargs.get("source"), **known))
     if policy.view == "full":
         env_kwargs = full_view(config["env_id"], env_kwargs)
         trained_on = full_view(config["env_id"], trained_on)

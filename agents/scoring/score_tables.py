@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from agents.scoring.model_scores import Interval, ModelScore
+from agents.scoring.run_record import PICTURES_REPLACED
 from glimpse_envs.evaluation.statistics import (
     CLAIM_EPISODES,
     CLAIM_SEEDS,
@@ -67,19 +68,24 @@ def notes(scores: Sequence[ModelScore]) -> str:
         lines = [
             "Error: inter-quartile mean over the runs; its interval, of 95 %, is over seeds and "
             "episodes, of one run over episodes alone.",
-            "Difference: in points, from the first model; under 0 there are fewer errors.",
+            "Difference: in points, from the first model; under 0 there are fewer errors. Its "
+            "interval is over seeds and episodes, of one run each over episodes alone.",
         ]
     else:
         lines = [
             "Return: mean over the runs; its interval, of 95 %, is over seeds, of one run over "
             "episodes alone.",
-            "Difference: from the first model.",
+            "Difference: from the first model. Its interval is Welch's, over seeds; of one run "
+            "each Student's, over episodes.",
         ]
     if not all(one.claims for one in scores):
         lines.append(
             f"A claim needs {CLAIM_SEEDS} seeds ({SHORT_SEEDS} where trainings take under "
             f"{SHORT_MINUTES:g} core-minutes) and {CLAIM_EPISODES:,} episodes: * has fewer."
         )
+    replaced = [one.name for one in scores if one.pictures_replaced]
+    if replaced:
+        lines.append(f"Of {', '.join(replaced)}: {PICTURES_REPLACED}.")
     return "\n".join(lines)
 
 

@@ -30,16 +30,21 @@ def import_wandb() -> Any:
     try:
         import wandb
     except ModuleNotFoundError as error:
+        if error.name != "wandb":
+            raise _failed(error) from error
         raise ValueError(
-            f"--wandb needs the package {error.name}: pip install {error.name}, or leave the "
-            "option out"
+            "--wandb needs the package wandb: pip install wandb, or leave the option out"
         ) from error
     except Exception as error:
-        raise ValueError(
-            f"--wandb: wandb cannot be imported ({type(error).__name__}: {error}): install another "
-            "version (pip install -U wandb), or leave the option out"
-        ) from error
+        raise _failed(error) from error
     return wandb
+
+
+def _failed(error: Exception) -> ValueError:
+    return ValueError(
+        f"--wandb: wandb cannot be imported ({type(error).__name__}: {error}): install another "
+        "version (pip install -U wandb), or leave the option out"
+    )
 
 
 class WeightsAndBiases:

@@ -87,7 +87,7 @@ def run_to_resume(folder: Path, config: Any) -> Run | None:
             "evaluate it, or train again from its record (--from-record)"
         )
     check_same(run, config)
-    run.check_classes()
+    run.check_pictures()
     return run
 
 

@@ -102,7 +102,6 @@ def _random(row: Row, reference: Reference | None = None, priority: int = 7) -> 
         reference=reference,
         priority=priority,
         notes="; ".join(filter(None, (_CONTROL, row.notes))),
-        seeds=None,
     )
 
 

@@ -144,17 +144,17 @@ def check_comparable(one: Evaluation, other: Evaluation) -> None:
                 f"{name} is {mine!r} of one and {theirs!r} of the other: runs are compared on the "
                 "same episodes, by actions chosen alike"
             )
-    _check_tasks(one, other)
+    check_one_task(one.env_id, one.env_kwargs, other.env_kwargs)
 
 
-def _check_tasks(one: Evaluation, other: Evaluation) -> None:
-    """Raise where an argument differs that says what is hidden or asked."""
-    mine, theirs = one.env_kwargs, other.env_kwargs
-    task = task_class_of(one.env_id)
+def check_one_task(env_id: str, mine: dict[str, Any], theirs: dict[str, Any]) -> None:
+    """Raise a `ValueError` where an argument of an environment differs that says what is hidden or
+    asked."""
+    task = task_class_of(env_id)
     if task is None:
         of_view: frozenset[str] = frozenset()
     else:
-        mine, theirs = (spec_of(one.env_id).kwargs | made for made in (mine, theirs))
+        mine, theirs = (spec_of(env_id).kwargs | made for made in (mine, theirs))
         # A scene may refuse what another one has as its default: defaults are added afterwards.
         known = task.parameters(mine) | task.parameters(theirs)
         defaults = {name: parameter.default for name, parameter in known.items()}

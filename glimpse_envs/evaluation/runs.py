@@ -37,13 +37,13 @@ from glimpse_envs.evaluation.provenance import (
     hardware,
     versions,
 )
-from glimpse_envs.evaluation.run_classes import (
-    changed_classes,
-    changed_pictures,
-    lost_pictures,
-    own_classes,
-)
 from glimpse_envs.evaluation.run_errors import CheckpointError, RunError
+from glimpse_envs.evaluation.run_pictures import (
+    lost_pictures,
+    own_pictures,
+    replaced_pictures,
+    unfit_pictures,
+)
 from glimpse_envs.evaluation.trust import check_trusted, own_packages, trust_named
 
 FORMAT = 1
@@ -77,16 +77,17 @@ class Run:
     def has_checkpoint(self) -> bool:
         return self.checkpoint_path.exists()
 
-    def check_classes(self) -> None:
-        """Raise a `RunError` where the pictures that it was trained on have other classes now."""
-        wrong = changed_classes(self.config)
+    def check_pictures(self, source: str | None = None) -> None:
+        """Raise a `RunError` where the user's own pictures, those of `source` or the run's, have
+        other classes than those of the training, or are grey where they were coloured."""
+        wrong = unfit_pictures(self.config, source)
         if wrong is not None:
             raise RunError(f"{self.folder}: {wrong}")
 
-    @property
-    def pictures_changed(self) -> bool:
-        """Whether the user's own pictures that it was trained on are others now."""
-        return changed_pictures(self.config)
+    def pictures_replaced(self, source: str | None = None) -> bool:
+        """Whether the user's own pictures, those of `source` or the run's, are others than at the
+        beginning of the training."""
+        return replaced_pictures(self.config, source)
 
     def with_pictures(self, source: str | None) -> Run:
         """Return the run, reading from `source` if its own pictures cannot be read any more.
@@ -100,8 +101,9 @@ class Run:
         if source is None:
             raise RunError(
                 f"The pictures that {self.folder} was trained on cannot be read: {lost} If they "
-                "were moved, name their place: --env-kwargs source=folder:PATH, in Python "
-                "load_policy(RUN, source=...)."
+                "were moved, name their place: --env-kwargs source=folder:PATH in agents.evaluate, "
+                "--source folder:PATH in agents.compare and agents.report, load_policy(RUN, "
+                "source=...) in Python."
             )
         settings = self.config["config"]
         moved = {**settings, "env_kwargs": {**settings["env_kwargs"], "source": source}}
@@ -200,7 +202,7 @@ def create_run(folder: str | Path, config: Mapping[str, Any]) -> Run:
         config: at least "policy", the "module:Class" that reads the run's checkpoints, and by
             convention "config" (the config dataclass as JSON) and "seed". "command", "versions",
             "revision", "hardware" and "created" are added where they are missing, and the
-            "class_names" and "fingerprint" of a user's own pictures.
+            "class_names", "image_shape" and "fingerprint" of a user's own pictures.
 
     Raises:
         RunError: the folder is a run already, or holds files of one.
@@ -227,7 +229,7 @@ def create_run(folder: str | Path, config: Mapping[str, Any]) -> Run:
         "hardware": hardware(),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    text = _config_text({**provenance, **own_classes(config), **config, "format": FORMAT})
+    text = _config_text({**provenance, **own_pictures(config), **config, "format": FORMAT})
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / "config.json", text)
     # Read back, so that a new run and the same run opened later hold the same config.
@@ -274,7 +276,7 @@ def load_policy(run: Run | str | Path, *, source: str | None = None, **kwargs: A
 
     Args:
         run: its folder, or the open run.
-        source: of the pictures, where those of the training were moved since; not read otherwise.
+        source: of the pictures, where those of the training were moved since.
         **kwargs: of the policy's `from_run`, such as `device`.
 
     Raises:
@@ -282,7 +284,7 @@ def load_policy(run: Run | str | Path, *, source: str | None = None, **kwargs: A
             read, or have other classes now.
     """
     run = (run if isinstance(run, Run) else open_run(run)).with_pictures(source)
-    run.check_classes()
+    run.check_pictures(source)
     try:
         module_name, class_name = _split_policy(run.config.get("policy"))
     except ValueError as error:

@@ -207,7 +207,9 @@ def _images(parent: Path) -> list[tuple[str, Path]]:
                 )
             if path.suffix.lower() in SUFFIXES:
                 paths.append(path)
-            elif path in inner and any(file.suffix.lower() in SUFFIXES for file in path.rglob("*")):
+            elif path in inner and any(
+                file.suffix.lower() in SUFFIXES + UNREAD for file in path.rglob("*")
+            ):
                 raise SourceError(
                     f"{path} is a folder within a class, whose images would be missed: move them "
                     f"into {folder}, or make it a class of its own."

@@ -1,4 +1,4 @@
-"""Settings that stand apart, as another setting of their model has enough seeds for a claim."""
+"""Settings that stand apart, as another setting of their model has five seeds or more."""
 
 import json
 from collections.abc import Sequence
@@ -16,20 +16,23 @@ OTHERS = (
 
 
 def apart(groups: Sequence[Group]) -> list[Group]:
-    """The groups, those of other settings last: another setting of the same model and number of
-    glimpses has enough seeds for a claim, and they have not. Labels tell apart what stands in one
-    table."""
+    """The groups, those of other settings last: another setting of the same algorithm, core, gaze
+    and number of glimpses has five seeds or more, and they have fewer. Labels tell apart what
+    stands in one table."""
 
     def model_of(group: Group) -> str:
         first = group.first
         kwargs = {name: v for name, v in first.env_kwargs.items() if name not in NEUTRAL_KWARGS}
-        model = (group.kind, first.model.gaze, first.model.reference_kind)
+        network = first.config.get("network")
+        core = network.get("core") if isinstance(network, dict) else None
+        model = (group.kind, first.algorithm, core, first.model.gaze, first.model.reference_kind)
         return json.dumps([first.env_id, kwargs, group.budget, *model], sort_keys=True)
 
     many = {model_of(group) for group in groups if group.seeds >= CLAIM_SEEDS}
     others = [g for g in groups if g.seeds < CLAIM_SEEDS and model_of(g) in many]
     main = group_runs(run for group in groups if group not in others for run in group.runs)
     again = group_runs(run for group in others for run in group.runs)
+    again.sort(key=lambda group: (group.first.env_id, group.first.budget))
     return main + [replace(group, label=f"{group.label} {_OTHER}") for group in again]
 
 

@@ -11,9 +11,11 @@ import pytest
 
 from agents.algorithms.reinforce import Reinforce
 from agents.compare import CompareConfig, compare_runs, main
+from agents.scoring import model_scores
 from agents.scoring.model_scores import ModelScore, _model_score
 from agents.scoring.run_scores import evaluate_run
 from agents.scoring.score_tables import FORMATS, notes
+from agents.training.training_length import TrainingLength
 from glimpse_envs.evaluation.differences import difference_interval
 from glimpse_envs.evaluation.statistics import (
     bootstrap_interval,
@@ -102,9 +104,73 @@ def test_latex_has_no_letter_that_means_something_else() -> None:
     row = FORMATS["latex"]([score]).split("\n")[4]
     assert row.startswith(
         r"a\_b \& 50 \% \#1 \$x\$ \{y\} \textbackslash{}z \textasciitilde{} \textasciicircum{} --- "
+        r"\ldots{} & "
     )
     assert row.count(" & ") == 8
     assert "A claim" not in notes([score])
+
+
+@pytest.mark.parametrize(
+    ("minutes", "cores", "episodes", "claims"),
+    [
+        ([7.0] * 5, 1, 10_000, True),
+        ([7.0] * 4, 1, 10_000, False),
+        ([7.0] * 5, 1, 9_999, False),
+        ([5.0, 7.0, 7.0, 7.0, 7.0], 1, 10_000, False),
+        ([3.5] * 5, 2, 10_000, True),
+        ([5.0] * 10, 1, 10_000, True),
+        ([5.0] * 9, 1, 10_000, False),
+    ],
+)
+def test_claims_are_those_of_the_published_tables(
+    minutes: list[float],
+    cores: int,
+    episodes: int,
+    claims: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def length_of(run: Any) -> TrainingLength:
+        return TrainingLength(1_000, 60 * run.minutes)
+
+    monkeypatch.setattr(model_scores, "training_length", length_of)
+    monkeypatch.setattr(model_scores, "cores_of", lambda run: cores)
+    monkeypatch.setattr(model_scores, "trainers_of", lambda run: [{"device": "cpu"}])
+    runs: Any = [SimpleNamespace(minutes=each, pictures_replaced=lambda: False) for each in minutes]
+    played: Any = SimpleNamespace(
+        successes=np.ones(episodes, np.bool_),
+        success_interval=(0.9, 1.0),
+        mean_glimpses=1.0,
+        episodes=episodes,
+    )
+    score = _model_score("model", runs, [played] * len(runs), None)
+    assert score.claims == claims
+    assert score.core_minutes == cores * sorted(minutes)[len(minutes) // 2]
+    monkeypatch.setattr(model_scores, "trainers_of", lambda run: [{"device": "cuda:0"}])
+    on_gpu = _model_score("model", runs, [played] * len(runs), None)
+    assert on_gpu.core_minutes is None
+    assert on_gpu.claims == (claims and len(runs) >= 10)
+
+
+def test_lengths_other_than_the_greatest_are_not_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seed in (0, 1):
+        config = tiny_config(
+            env_id="Glimpse/Copy-v0",
+            env_kwargs={"length": 2, "symbols": 3},
+            answer_by="reward",
+            seed=seed,
+        )
+        trained(Reinforce, config, tmp_path / str(seed))
+    played = []
+
+    def noting(*arguments: Any, **known: Any) -> Any:
+        played.append(known["length"])
+        return evaluate_run(*arguments, **known)
+
+    monkeypatch.setattr(model_scores, "evaluate_run", noting)
+    (score,) = compare_runs(CompareConfig((tmp_path / "0", tmp_path / "1"), episodes=20))
+    assert (played, score.runs) == ([2, 2], 2)
 
 
 def test_returns_are_compared_over_seeds() -> None:

@@ -142,6 +142,16 @@ def test_a_logger_that_cannot_be_imported_says_why(monkeypatch: pytest.MonkeyPat
         import_wandb()
 
 
+def test_a_module_that_wandb_lacks_is_not_taken_for_wandb(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "wandb.py").write_text("import google.no_such_module_as_this")
+    monkeypatch.delitem(sys.modules, "wandb", raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ValueError, match=r"cannot be imported \(ModuleNotFoundError.*google"):
+        import_wandb()
+
+
 def test_a_plan_says_what_is_trained_for_how_long_and_where(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

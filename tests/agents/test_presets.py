@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,6 +11,7 @@ import pytest
 from agents.algorithms.actor_critic import ActorCriticConfig
 from agents.algorithms.algorithm import Algorithm
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
+from agents.policy.networks import NetworkConfig
 from agents.presets import PRESETS
 from agents.train import ALGORITHMS, main
 from agents.training.announcing import plan_of
@@ -243,6 +244,14 @@ def test_what_does_not_fit_is_refused_by_name(
 
 
 @dataclass(frozen=True)
+class OwnNetwork(NetworkConfig):
+    """With an option of its own."""
+
+    layers: int = 3
+    """Number of layers."""
+
+
+@dataclass(frozen=True)
 class OwnConfig(ReinforceConfig):
     """Extends REINFORCE's, with another default that presets leave alone, and one that they set."""
 
@@ -250,6 +259,7 @@ class OwnConfig(ReinforceConfig):
 
     share: float = 0.5
     """Share of something."""
+    network: OwnNetwork = field(default_factory=OwnNetwork)
     copies: int = 4
     episodes: int = 7
 
@@ -265,7 +275,8 @@ def test_an_own_algorithm_takes_the_preset_of_the_one_that_it_extends(
     preset: Any = PRESETS["pictures"][0]
     assert isinstance(config, OwnConfig)
     assert (config.share, config.copies) == (0.1, 4)
-    assert (config.episodes, config.network) == (preset.episodes, preset.network)
+    assert config.episodes == preset.episodes
+    assert config.network == OwnNetwork(**asdict(preset.network), layers=3)
     with pytest.raises(SystemExit):
         main([OwnConfig.algorithm, "--preset", "worlds", "--run", str(tmp_path)])
     assert f"is for actor_critic, not for {OwnConfig.algorithm}" in capsys.readouterr().err

@@ -137,6 +137,14 @@ def test_the_reads_of_one_table_with_several_answers_are_scaled() -> None:
     torch.testing.assert_close(slope, -returns / (returns.std() + 1e-3))
 
 
+def test_a_single_read_with_several_answers_is_not_scaled() -> None:
+    log_probs, values = torch.zeros(1, 1, requires_grad=True), torch.zeros(1, 1)
+    rewards = torch.tensor([[-10.0], [-20.0]])
+    losses = read_losses(Answers(torch.zeros(2, 1, 3), log_probs, values), rewards)
+    (slope,) = torch.autograd.grad(losses["read"], log_probs)
+    torch.testing.assert_close(slope, torch.tensor([[10.0 / 1.001]]))
+
+
 def test_every_read_of_a_table_is_credited_with_its_only_answer() -> None:
     log_probs, values = torch.zeros(3, 2, requires_grad=True), torch.zeros(3, 2)
     rewards = torch.tensor([[-1.0, -3.0]])

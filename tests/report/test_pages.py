@@ -195,7 +195,8 @@ def test_scores_of_another_split_are_said_to_be_left_out(
         replace(record, scores=(replace(score, split="validation"),)), root / "results" / "memory"
     )
     assert run(root) == 0
-    told = f"left out: {path}: it is a score of validation episodes, and tables show those of test"
+    told = f"left out: {path}: it is a score of validation episodes, and pages show those of "
+    told += "the test split"
     assert told in capsys.readouterr().err
 
 

@@ -52,6 +52,7 @@ def test_other_settings_stand_apart_and_nothing_is_lost() -> None:
     single = on_mnist(error=1.0, config={"batch_size": 7})
     shifted = on_mnist(error=0.5, env_kwargs={"overhang": 2})
     others = [
+        on_mnist(error=7.0, algorithm="actor_critic"),
         on_mnist(error=4.0, env_kwargs={"budget": 6}, budget=6),
         on_mnist(RANDOM, error=9.0),
         on_mnist(FULL_CONV, error=8.0),
@@ -67,7 +68,7 @@ def test_other_settings_stand_apart_and_nothing_is_lost() -> None:
     assert row_of(main, "| 2.00 |")[0] == "Reinforce LSTM", "no word tells it from what is apart"
     assert row_of(other, "| 1.00 |")[1] == "Reinforce LSTM (other setting)"
     assert row_of(other, "| 0.50 |")[1] == "Reinforce LSTM (other setting), overhang 2"
-    assert len(apart(group_runs(as_runs(others)))) == 3
+    assert len(apart(group_runs(as_runs(others)))) == 4
     assert "Other settings" not in results_page(apart(group_runs(as_runs(others))), Places())
 
 
