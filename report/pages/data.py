@@ -106,9 +106,10 @@ python -m agents.train reinforce --env-id Glimpse/CenteredGlyphs-v0 --run runs/p
 
 A relative PATH starts from the working folder of each command, of later ones too: evaluate a run
 from the folder where it was trained, or give an absolute PATH. If the pictures were moved since,
-name their new place: `--env-kwargs source=folder:PATH`, in Python `load_policy(RUN,
-source="folder:PATH")`. The classes must be those of the training; a score says where pictures were
-replaced.
+name their new place: `--env-kwargs source=folder:PATH` in `agents.evaluate`, `--source folder:PATH`
+in `agents.compare` and `agents.report`, `load_policy(RUN, source="folder:PATH")` in Python. Their
+classes must be those of the training. Scores come with a note where pictures were added, removed or
+replaced since.
 
 Arrays in memory and data sets of Hugging Face are sources too:
 [a source of your own](own_source.md)."""
