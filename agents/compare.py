@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 
 import tyro
 
-from agents.report.curves import group_runs
 from agents.scoring.model_scores import ModelScore, check_seeds, score_models
+from agents.scoring.run_groups import group_runs
 from agents.scoring.score_tables import FORMATS
 from agents.training.checks import check_device
 from agents.training.command_line import read_options, run_command

@@ -8,8 +8,8 @@ import torch
 import tyro
 
 from agents.report.analysis import analyse
-from agents.report.curves import group_runs
 from agents.report.page import make_page
+from agents.scoring.run_groups import group_runs
 from agents.training.command_line import read_options, run_command
 from agents.training.resuming import setting_of
 from glimpse_envs.core.files import check_writable, write_atomically

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from agents.report.curves import Curve, Group
+from agents.scoring.run_groups import Curve, Group
 from report.figures.style import LEAST_ERROR, LineStyle, add_legend, new_figure, plain, style_of
 from report.figures.style import scale_logarithmically as logarithmic
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from agents.report.analysis import Analysis
 from agents.report.charts import PageLines, chart_of_curves, chart_of_points, in_charts, page_lines
-from agents.report.curves import Group, metric_names
 from agents.report.markup import chart, folded, grid, heading, note, table, warning_list
 from agents.report.sections import duration, run_section
+from agents.scoring.run_groups import Group, metric_names
 from agents.training.training_length import has_weights_alone, training_length
 from glimpse_envs.evaluation.result import SHOWN_GLIMPSES
 

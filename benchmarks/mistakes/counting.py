@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.report.analysis import answer_names
-from agents.report.curves import group_runs
 from agents.report.findings import chosen_of
 from agents.report.trace import Witness
+from agents.scoring.run_groups import group_runs
 from agents.scoring.run_scores import evaluate_run, policy_of
 from agents.training.resuming import setting_of
 from benchmarks.mistakes.scenes import clutter_shares

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from agents.report.charts import chart_of_curves, chart_of_points, page_lines, tick_of_error
-from agents.report.curves import Curve, Group
+from agents.scoring.run_groups import Curve, Group
 from glimpse_envs.evaluation.runs import Run, create_run
 from report.figures.style import LEAST_ERROR, style_of
 

@@ -14,10 +14,10 @@ from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.export import export
 from agents.report.__main__ import ReportConfig, main, write_report
 from agents.report.analysis import analyse
-from agents.report.curves import group_runs
 from agents.report.gaze import targets_visited
 from agents.report.page import make_page
 from agents.report.trace import Witness
+from agents.scoring.run_groups import group_runs
 from agents.scoring.run_scores import evaluate_run, policy_of
 from glimpse_envs.core.boxes import middles_of
 from glimpse_envs.evaluation.policy import Policy

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.report.curves import group_runs, metric_names
+from agents.scoring.run_groups import group_runs, metric_names
 from glimpse_envs.evaluation.runs import Run, create_run
 
 
