@@ -70,6 +70,20 @@ def without_controls(groups: Sequence[Group]) -> list[str]:
     ]
 
 
+def random_control(agent: Group, groups: Sequence[Group]) -> Group | None:
+    """Of the groups with random glimpses, as many as the agent's, that were trained for about as
+    long, the one that erred least; None where there is none."""
+    found = [
+        group
+        for group in groups
+        if group.kind == "hard"
+        and group.first.model.gaze == "random"
+        and group.budget == agent.budget
+        and _for_as_long(group, [agent])
+    ]
+    return min(found, key=lambda group: group.error, default=None)
+
+
 def _for_as_long(control: Group, agents: Sequence[Group]) -> bool:
     """Whether a control was trained for about the time, or the episodes, of the shortest agent."""
     minutes = min(agent.core_minutes for agent in agents)

@@ -7,7 +7,7 @@ from typing import Any
 
 from glimpse_envs.evaluation.statistics import CLAIM_SEEDS
 from report.chance import NEAR_CHANCE, blind_error, mark_of_chance, pays_for_success
-from report.controls import is_control
+from report.controls import is_control, random_control
 from report.group_cells import score_cells
 from report.grouping import Task
 from report.groups import Group
@@ -28,7 +28,9 @@ _CHOICE = (
     "Shown is the model of each kind that did best on validation scenes (of old runs without "
     "validation, on test scenes). Those with the environment's own budget, reward, glimpse size "
     "and scales, and without a coarse view of the whole, are preferred, then those given at least "
-    f"the time of the agent, {_FURTHER} {NEAR_CHANCE}"
+    f"the time of the agent, {_FURTHER} *Random glimpses*: an agent whose places are uniform, with "
+    "as many glimpses, trained for about as long as the one that chooses, or longer; of several "
+    f"the one that erred least. {NEAR_CHANCE}"
 )
 _MEMORY_CHOICE = (
     "Shown is the model of each kind with the greatest share of seeds that solved the task; where "
@@ -57,10 +59,15 @@ _NO_SUCH_HELP = "The memories that see every cell have no such help."
 
 
 def scenes_in_short(tasks: Sequence[Task]) -> list[str]:
-    """Test errors of the agents that choose their glimpses, beside models that see every pixel."""
-    each = ("error % (95 % interval), runs", "core-minutes")
-    heads = ("scenes", "chooses glimpses", *each, "sees every pixel", *each)
-    return [_HEADING, _table(tasks, heads, lambda group: (group.choice,), _error_cells), _CHOICE]
+    """Test errors of the agents that choose their glimpses, beside those with random glimpses and
+    models that see every pixel."""
+    error = "error % (95 % interval), runs"
+    heads = (
+        *("scenes", "chooses glimpses", error, "core-minutes", f"random glimpses: {error}"),
+        *("sees every pixel", error, "core-minutes"),
+    )
+    shown = _table(tasks, heads, lambda group: (group.choice,), _error_cells, _random_cells)
+    return [_HEADING, shown, _CHOICE]
 
 
 def memory_in_short(tasks: Sequence[Task]) -> list[str]:
@@ -93,16 +100,20 @@ def _table(
     heads: Sequence[str],
     rank: Callable[[Group], tuple[float, ...]],
     cells: Callable[[Task, Group], list[str]],
+    beside: Callable[[Task, Group | None], list[str]] = lambda task, agent: [],
 ) -> str:
-    """A row a task: for agents and for models that see everything, the best one and its cells."""
-    width = (len(heads) - 1) // 2
+    """A row a task: for agents and for models that see everything, the best one and its cells; and
+    the cells `beside` the agent's."""
     rows = []
     for task in tasks:
         row = [environment(task.env_id, task.env_kwargs)]
         agent = _best(task, _AGENTS, rank)
         given = None if agent is None else agent.first.config.get("minutes")
-        for best in (agent, _best(task, _SEE_ALL, rank, given)):
+        between = beside(task, agent)
+        width = (len(heads) - 1 - len(between)) // 2
+        for best, after in ((agent, between), (_best(task, _SEE_ALL, rank, given), [])):
             row += [UNKNOWN] * width if best is None else [_named(best), *cells(task, best)]
+            row += after
         rows.append(row)
     return table(heads, rows)
 
@@ -138,6 +149,11 @@ def _error_cells(task: Task, group: Group) -> list[str]:
     else:
         after = f"; return {group.mean_return:.3f}"
     return [f"{error} ({interval}), {group.seeds}{after}", group.minutes_cell]
+
+
+def _random_cells(task: Task, agent: Group | None) -> list[str]:
+    control = None if agent is None else random_control(agent, task.groups)
+    return [UNKNOWN if control is None else _error_cells(task, control)[0]]
 
 
 def _is_eased(group: Group) -> bool:

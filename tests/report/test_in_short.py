@@ -14,6 +14,7 @@ from tests.support.records import (
     EPISODES,
     FULL_CONV,
     FULL_STRONG,
+    RANDOM,
     REINFORCE,
     SOFT_TILES,
     a_record,
@@ -46,8 +47,24 @@ def test_scenes_without_validation_have_the_lowest_error_of_each_kind() -> None:
     pair, total = rows_of(scenes_in_short(tasks_of(as_runs(records))))
     low, high = (f"{100 * end:.2f}" for end in wilson_interval(300, EPISODES))
     assert pair[:3] == ["DigitPair-v0", "better", f"3.00 ({low} to {high}), 1"]
-    assert (pair[4], pair[5][:6]) == ("Full view strong", "2.00 (")
-    assert total[:5] == ["DigitSum-v0", "—", "—", "—", SOFT_TILES.name]
+    assert (pair[5], pair[6][:6]) == ("Full view strong", "2.00 (")
+    assert total[:6] == ["DigitSum-v0", "—", "—", "—", "—", SOFT_TILES.name]
+
+
+def test_random_glimpses_stand_beside_chosen_ones_where_they_had_as_long() -> None:
+    agent = of_model("agent", env_id=PAIR, error=3.0, seconds=1800.0)
+    random = replace(RANDOM, name="random")
+    brief = a_record(random, env_id=PAIR, error=40.0, seconds=600.0, episodes=agent.episodes // 3)
+    fewer = a_record(random, env_id=PAIR, error=30.0, seconds=1800.0, budget=3)
+    long = a_record(random, env_id=PAIR, error=50.0, seconds=1800.0, config={"batch_size": 7})
+    for records, shown in (
+        ([agent], "—"),
+        ([agent, brief, fewer], "—"),
+        ([agent, brief, long], "50.00 ("),
+        ([brief, long], "—"),
+    ):
+        ((_, _, _, _, control, *_),) = rows_of(scenes_in_short(tasks_of(as_runs(records))))
+        assert control.startswith(shown)
 
 
 def test_a_model_at_chance_is_marked() -> None:
