@@ -188,7 +188,7 @@ def test_what_is_solved_is_told_of_the_longest_tapes(
     most: int, share: float, of_all: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = untrained(tmp_path, ReinforceConfig(**TINY_COPY))
-    monkeypatch.setattr("agents.scoring.run_scores.load_policy", lambda folder: Copier(most))
+    monkeypatch.setattr("agents.scoring.run_scores.load_policy", lambda run, source: Copier(most))
     assert validate_run(run)["validation/success"] == share
     every_length = evaluate_run(run, split="validation", episodes=1000).success
     assert every_length == pytest.approx(of_all, abs=0.06)
