@@ -24,9 +24,16 @@ def misfit_of(value: Any, space: spaces.Space, name: str) -> str | None:
         return next((misfit for misfit in found if misfit is not None), None)
     if isinstance(space, spaces.Box) and isinstance(value, np.ndarray):
         return _misfit_of_array(value, space, name)
+    if isinstance(space, spaces.MultiDiscrete) and _holds_no_integers(value):
+        # Old versions of Gymnasium take them for choices.
+        return f"{name} has dtype {value.dtype}; its space promises {space.dtype}"
     if isinstance(space, spaces.Box) or not space.contains(value):
         return f"{name} is {shown(value)}; its space promises {space}"
     return None
+
+
+def _holds_no_integers(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind not in "iu"
 
 
 def _misfit_of_array(value: np.ndarray, space: spaces.Box, name: str) -> str | None:
