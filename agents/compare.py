@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from agents.scoring.model_scores import ModelScore, check_seeds, score_models
+from agents.scoring.model_scores import ModelScore, score_models
 from agents.scoring.run_groups import group_runs
 from agents.scoring.score_tables import FORMATS
 from agents.training.checks import check_device
@@ -64,7 +64,6 @@ def compare_runs(config: CompareConfig) -> list[ModelScore]:
         setting_of(run, "env_id", str)  # first of all, that there is a config to read
     runs = [run.with_pictures(config.source) for run in runs]
     groups = {group.name: group.runs for group in group_runs(runs)}
-    check_seeds(groups)
     return score_models(groups, config.split, config.episodes, config.device)
 
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import gymnasium as gym
 import tyro
 
+from agents.scoring.run_groups import check_seeds
 from agents.scoring.run_scores import evaluate_run
 from agents.training.checkpoints import leaves_of
 from agents.training.checks import check_device
@@ -139,21 +140,15 @@ def _each_once(folders: Sequence[Path]) -> list[Path]:
 def _check_seeds(runs: Sequence[Run]) -> None:
     """Raise a `ValueError` unless the runs, of one task, are of one recipe and different seeds."""
     trained = [run for run in runs if "seed" in run.config["config"]]  # not a policy of others
-    found: dict[int, Run] = {}
     for run in trained:
-        first, seed = trained[0], run.config["config"]["seed"]
+        first = trained[0]
         differing = _differing(_recipe_of(first), _recipe_of(run))
         if differing:
             raise ValueError(
                 f"{first.folder} and {run.folder} differ in {', '.join(differing)}: they are two "
                 "learners, of which each has a score of its own"
             )
-        same = found.setdefault(seed, run)
-        if same is not run:
-            raise ValueError(
-                f"{same.folder} and {run.folder} are of one config and seed {seed}, "
-                "so they are not two training seeds: name only one of them"
-            )
+    check_seeds(trained)
 
 
 def _recipe_of(run: Run) -> dict[str, Any]:

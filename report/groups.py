@@ -19,6 +19,7 @@ from glimpse_envs.evaluation.statistics import (
     SHORT_SEEDS,
     bootstrap_interval,
     bootstrap_interval_from_counts,
+    enough_seeds,
     interquartile_mean,
     wilson_interval,
 )
@@ -170,10 +171,8 @@ class Group:
 
     @property
     def has_enough_seeds(self) -> bool:
-        """Whether the seeds are enough for a claim. The shortest training tells whether trainings
-        are short, since the same one takes longer on a busy machine."""
-        fewest = SHORT_SEEDS if min(self._each_minutes) < SHORT_MINUTES else CLAIM_SEEDS
-        return self.seeds >= fewest
+        """Whether the seeds are enough for a claim."""
+        return enough_seeds(self.seeds, min(self._each_minutes))
 
     @property
     def core_minutes(self) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from agents.scoring.run_films import check_one_environment
+from agents.scoring.run_groups import check_seeds
 from agents.scoring.run_record import cores_of
 from agents.scoring.run_scores import EPISODES_PER_LEVEL, at_level, evaluate_run, scored_level
 from agents.training.continuing import trainers_of
@@ -24,12 +25,11 @@ from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.runs import Run
 from glimpse_envs.evaluation.statistics import (
     CLAIM_EPISODES,
-    CLAIM_SEEDS,
-    SHORT_MINUTES,
-    SHORT_SEEDS,
     bootstrap_interval,
+    enough_seeds,
     interquartile_mean,
     student_interval,
+    wilson_interval,
 )
 
 Interval = tuple[float, float]
@@ -71,21 +71,6 @@ class ModelScore:
     pictures_replaced: bool = False
 
 
-def check_seeds(models: Mapping[str, Sequence[Run]]) -> None:
-    """Raise a `ValueError` where two runs of a model have the same seed: the second adds nothing
-    that is independent of the first."""
-    for runs in models.values():
-        seen: dict[object, Run] = {}
-        for run in runs:
-            seed = run.config.get("seed")
-            if seed is not None and seed in seen:
-                raise ValueError(
-                    f"{seen[seed].folder} and {run.folder} are of one model and one seed, {seed}: "
-                    "leave one out, or train the other with another --seed"
-                )
-            seen[seed] = run
-
-
 def score_models(
     models: Mapping[str, Sequence[Run]],
     split: str = "test",
@@ -97,8 +82,11 @@ def score_models(
 
     Raises:
         RunError: a run cannot be read.
-        ValueError: the runs are not of one environment and task, or an argument does not fit.
+        ValueError: two runs of a model have one seed, the runs are not of one environment and task,
+            or an argument does not fit.
     """
+    for runs in models.values():
+        check_seeds(runs)
     first, *others = (run for runs in models.values() for run in runs)
     for run in others:
         check_one_environment(first, run, "that are compared")
@@ -145,8 +133,7 @@ def _model_score(
     score, interval = score_of(mine)
     lengths = [length for run in runs if (length := training_length(run)) is not None]
     minutes = [found for run in runs if (found := _core_minutes(run)) is not None]
-    # As in the published tables, the shortest training tells whether ten seeds are cheap.
-    long = len(minutes) == len(mine) and min(minutes) >= SHORT_MINUTES
+    shortest = min(minutes) if len(minutes) == len(mine) else 0.0  # what is not known may be short
     return ModelScore(
         name=name,
         runs=len(mine),
@@ -158,8 +145,7 @@ def _model_score(
         glimpses=float(np.mean([one.mean_glimpses for one in mine])),
         trained=median(one.episodes for one in lengths) if lengths else None,
         core_minutes=median(minutes) if minutes else None,
-        claims=len(mine) >= (CLAIM_SEEDS if long else SHORT_SEEDS)
-        and mine[0].episodes >= CLAIM_EPISODES,
+        claims=enough_seeds(len(mine), shortest) and mine[0].episodes >= CLAIM_EPISODES,
         pictures_replaced=any(run.pictures_replaced() for run in runs),
     )
 
@@ -181,10 +167,9 @@ def _correct(evaluations: Sequence[Evaluation]) -> np.ndarray:
 def _error(evaluations: Sequence[Evaluation]) -> tuple[float, Interval | None]:
     correct = _correct(evaluations)
     score = interquartile_mean((~correct).mean(axis=1))
-    if len(correct) == 1 and evaluations[0].success_interval is not None:
-        low, high = evaluations[0].success_interval
-        return score, (1 - high, 1 - low)
-    return score, bootstrap_interval(correct)
+    if len(correct) > 1:
+        return score, bootstrap_interval(correct)
+    return score, wilson_interval(int((~correct).sum()), correct.size)
 
 
 def _error_between(mine: Sequence[Evaluation], other: Sequence[Evaluation]) -> Interval | None:

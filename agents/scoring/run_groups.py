@@ -96,6 +96,20 @@ def group_runs(runs: Sequence[Run]) -> list[Group]:
     ]
 
 
+def check_seeds(runs: Sequence[Run]) -> None:
+    """Raise a `ValueError` where two runs of one config have the same seed: they are not two
+    training seeds."""
+    found: dict[int, Run] = {}
+    for run in runs:
+        seed = run.config.get("config", {}).get("seed")
+        same = run if seed is None else found.setdefault(seed, run)
+        if same is not run:
+            raise ValueError(
+                f"{same.folder} and {run.folder} are of one config and seed {seed}, "
+                "so they are not two training seeds: name only one of them"
+            )
+
+
 def _differing(settings: Sequence[Mapping[str, Any]]) -> set[str]:
     """The names of the settings that have several values where they are known."""
     names = {name for setting in settings for name in setting} - {"algorithm", "policy"}

@@ -35,7 +35,7 @@ def import_wandb() -> Any:
         raise ValueError(
             "--wandb needs the package wandb: pip install wandb, or leave the option out"
         ) from error
-    except Exception as error:
+    except Exception as error:  # an import may raise anything, as wandb's beside a new NumPy
         raise _failed(error) from error
     return wandb
 

@@ -84,6 +84,12 @@ def interquartile_mean(values: ArrayLike) -> float:
     return float(_middle_means(array[None])[0])
 
 
+def enough_seeds(seeds: int, shortest: float) -> bool:
+    """Whether so many training seeds are enough for a claim. The core-minutes of the `shortest`
+    training tell whether trainings are short: the same one takes longer on a busy machine."""
+    return seeds >= (SHORT_SEEDS if shortest < SHORT_MINUTES else CLAIM_SEEDS)
+
+
 def bootstrap_interval(
     correct: Bools, confidence: float = 0.95, resamples: int = 10_000, seed: int = 0
 ) -> tuple[float, float]:

@@ -15,10 +15,10 @@ OTHERS = (
 )
 
 
-def apart(groups: Sequence[Group]) -> list[Group]:
-    """The groups, those of other settings last: another setting of the same algorithm, core, gaze
-    and number of glimpses has five seeds or more, and they have fewer. Labels tell apart what
-    stands in one table."""
+def apart(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:
+    """The groups without those of other settings, and these: another setting of the same algorithm,
+    core, gaze and number of glimpses has five seeds or more, and they have fewer. Labels tell apart
+    what stands in one table."""
 
     def model_of(group: Group) -> str:
         first = group.first
@@ -33,9 +33,4 @@ def apart(groups: Sequence[Group]) -> list[Group]:
     main = group_runs(run for group in groups if group not in others for run in group.runs)
     again = group_runs(run for group in others for run in group.runs)
     again.sort(key=lambda group: (group.first.env_id, group.first.budget))
-    return main + [replace(group, label=f"{group.label} {_OTHER}") for group in again]
-
-
-def is_other(group: Group) -> bool:
-    """Whether it is of another setting than those of the main tables; see `apart`."""
-    return group.label.endswith(_OTHER)
+    return main, [replace(group, label=f"{group.label} {_OTHER}") for group in again]

@@ -21,7 +21,7 @@ from report.groups import FEW_SEEDS, Group, compare, interval_words
 from report.how_made import meanings_blocks, training_blocks
 from report.markdown import UNKNOWN, bullets, count, environment, listed, setting, short, table
 from report.page import Places, Published, in_docs, page_of
-from report.pages.other_settings import OTHERS, apart, is_other
+from report.pages.other_settings import OTHERS, apart
 from report.pages.readme_rows import MAIN_ID, readme_rows
 from report.pages.records import pointer
 from report.pages.settings import differences_from_ram
@@ -90,32 +90,32 @@ _TRAINED_BY = ("optimizer", "batch_size", "learning_rate")
 def publish(places: Places) -> Published:
     """The page, the README's block and their figure."""
     runs, problems = read_runs(places.results)
-    groups = apart(group_runs(runs))
-    main = [group for group in groups if not is_other(group)]
+    main, others = apart(group_runs(runs))
     return Published(
-        texts={PAGE: results_page(groups, places)},
+        texts={PAGE: results_page(main, places, others)},
         blocks={"headline": headline(main)},
         figures={FIGURE: partial(draw_results, main)},
         problems=problems,
     )
 
 
-def results_page(groups: Sequence[Group], places: Places) -> str:
-    """The figure, a table for each environment and the footnotes. Rows with a reference come
-    first."""
+def results_page(main: Sequence[Group], places: Places, others: Sequence[Group] = ()) -> str:
+    """The figure, a table for each environment, one of the `others` (see `apart`), and the
+    footnotes. Rows with a reference come first."""
+    groups = [*main, *others]
     known = [reference.env_id for reference in REFERENCES]
     ids = dict.fromkeys([*known, *(group.first.env_id for group in groups)])
     blocks = [_HEAD, "## Error by glimpses", _figure(in_docs(FIGURE)), _CAPTION]
     columns = [*_COLUMNS, *without_controls(groups)]
     blocks += ["## How to read the tables", bullets(columns), *meanings_blocks(groups)]
     blocks += training_blocks(groups)
-    main = [group for group in groups if not is_other(group)]
     for env_id in ids:
         blocks += [f"## {short(env_id)}", table(HEADER, _rows_of(env_id, main, places))]
-    others = [[short(group.first.env_id), *_row(group, _reference_of(group), places)]
-              for group in groups if is_other(group)]  # fmt: skip
-    if others:
-        blocks += ["## Other settings", OTHERS, table(("environment", *HEADER), others)]
+    apart_rows = [
+        [short(group.first.env_id), *_row(group, _reference_of(group), places)] for group in others
+    ]
+    if apart_rows:
+        blocks += ["## Other settings", OTHERS, table(("environment", *HEADER), apart_rows)]
     return page_of([*blocks, *_footnotes(groups)])
 
 

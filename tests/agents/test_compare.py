@@ -204,7 +204,7 @@ def test_returns_are_compared_over_seeds() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"seed": 0}, "are of one model and one seed, 0: leave one out"),
+        ({"seed": 0}, "are of one config and seed 0, so they are not two training seeds"),
         ({"env_id": "Glimpse/TranslatedGlyphs-v0"}, "must be of one environment"),
         ({"env_kwargs": {"budget": 3, "scene_size": 40}}, "runs are compared on the same task"),
     ],

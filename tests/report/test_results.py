@@ -17,7 +17,7 @@ from report.figures import results as figure_of_results
 from report.grouping import group_runs
 from report.markdown import bullets
 from report.page import Places
-from report.pages.other_settings import apart, is_other
+from report.pages.other_settings import apart
 from report.pages.results import headline, results_page
 from report.pages.settings import RAM_SETTINGS, differences_from_ram
 from report.references.pictures import REFERENCES
@@ -58,18 +58,18 @@ def test_other_settings_stand_apart_and_nothing_is_lost() -> None:
         on_mnist(FULL_CONV, error=8.0),
     ]
     groups = group_runs(as_runs([*many, single, shifted, *others]))
-    found = apart(groups)
-    assert [group.error for group in found if is_other(group)] == pytest.approx([1.0, 0.5])
-    assert sorted(run.file for g in found for run in g.runs) == sorted(
+    kept, rest = apart(groups)
+    assert [group.error for group in rest] == pytest.approx([1.0, 0.5])
+    assert sorted(run.file for g in kept + rest for run in g.runs) == sorted(
         run.file for g in groups for run in g.runs
     )
-    page = results_page(found, Places())
+    page = results_page(kept, Places(), rest)
     main, other = section(page, "ClutteredMNIST-v0"), section(page, "Other settings")
     assert row_of(main, "| 2.00 |")[0] == "Reinforce LSTM", "no word tells it from what is apart"
     assert row_of(other, "| 1.00 |")[1] == "Reinforce LSTM (other setting)"
     assert row_of(other, "| 0.50 |")[1] == "Reinforce LSTM (other setting), overhang 2"
-    assert len(apart(group_runs(as_runs(others)))) == 4
-    assert "Other settings" not in results_page(apart(group_runs(as_runs(others))), Places())
+    assert [len(found) for found in apart(group_runs(as_runs(others)))] == [4, 0]
+    assert "Other settings" not in block(*others)
 
 
 def section(page: str, name: str) -> str:
