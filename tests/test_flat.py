@@ -173,6 +173,13 @@ def test_the_part_that_is_wrong_is_named(look: Any, message: str) -> None:
         flat.encode({"look": look, "answer": [1, 2]})
 
 
+def test_the_letters_of_a_text_are_no_rows() -> None:
+    place = spaces.Box(-1.0, 1.0, (2,), np.float32)
+    flat = FlatActions(spaces.Dict({"look": place, "answer": spaces.Discrete(4)}))
+    with pytest.raises(ValueError, match=r"action\['answer'\]"):
+        flat.encode({"answer": "abc", "look": [[0.1, 0.2], [0.3, 0.4]]})
+
+
 def test_a_bad_dict_action_is_not_encoded() -> None:
     flat = FlatActions(SPACES["address"])
     with pytest.raises(ValueError, match=r"action\['answer'\] of row 1 is 4; it must lie between"):

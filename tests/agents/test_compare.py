@@ -215,8 +215,10 @@ def test_what_cannot_be_compared_is_refused(
     folders: dict[str, Path],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     trained(Reinforce, tiny_config(**changes), tmp_path / "run")
+    monkeypatch.setattr(model_scores, "evaluate_run", None)  # nothing is played
     with pytest.raises(SystemExit):
         main([str(folders["learned-0"]), str(tmp_path / "run"), "--episodes", "20"])
     assert message in capsys.readouterr().err

@@ -69,6 +69,10 @@ def test_moved_pictures_are_read_where_they_are_now(
     assert read_record(path).headline.mean_return == before.mean_return
     compare_command([str(folder), "--episodes", "4", "--source", moved])
     assert "Reinforce LSTM" in capsys.readouterr().out
+    other = write_images(tmp_path / "other", images[::-1])
+    with pytest.raises(SystemExit):
+        evaluate_command([str(folder), *options[:-1], f"source={other}"])
+    assert "leave out --env-kwargs" in capsys.readouterr().err, "they are other pictures"
     (tmp_path / "moved").rename(tmp_path / "own")
     with pytest.raises(SystemExit):
         evaluate_command([str(folder), *options])

@@ -229,12 +229,15 @@ def test_what_cannot_be_is_refused_before_anything_is_made(
 def test_an_algorithm_of_another_package_is_a_contender(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("glimpse_envs.evaluation.trust._trusted", set())
+    trusted: set[str] = set()
+    monkeypatch.setattr("glimpse_envs.evaluation.trust._trusted", trusted)
     monkeypatch.syspath_prepend(str(ROOT / "examples" / "own_agent"))
     config = quick(tmp_path, "my_agents:POOL", "my_agents:SHRUNK")
     records = compare_models(config)
     assert {record.algorithm for record in records} == {"my_agents:POOL", "my_agents:SHRUNK"}
     assert (tmp_path / "my_agents.POOL-0").is_dir()
+    trusted.clear()  # as in another process
+    assert len(compare_models(config)) == 2
     shrunk = next(task.config for task in plan(config) if "SHRUNK" in task.contender)
     assert vars(shrunk)["network"].core_units == CONTROLLER["core_units"]
     with pytest.raises(ValueError, match=r"models: 'pool' must be one of .*, all, or module:NAME"):

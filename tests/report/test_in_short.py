@@ -57,10 +57,12 @@ def test_random_glimpses_stand_beside_chosen_ones_where_they_had_as_long() -> No
     brief = a_record(random, env_id=PAIR, error=40.0, seconds=600.0, episodes=agent.episodes // 3)
     fewer = a_record(random, env_id=PAIR, error=30.0, seconds=1800.0, budget=3)
     long = a_record(random, env_id=PAIR, error=50.0, seconds=1800.0, config={"batch_size": 7})
+    better = a_record(replace(random, name="better"), env_id=PAIR, error=45.0, seconds=1800.0)
     for records, shown in (
         ([agent], "—"),
         ([agent, brief, fewer], "—"),
         ([agent, brief, long], "50.00 ("),
+        ([agent, long, better], "45.00 ("),
         ([brief, long], "—"),
     ):
         ((_, _, _, _, control, *_),) = rows_of(scenes_in_short(tasks_of(as_runs(records))))

@@ -198,6 +198,7 @@ def test_scores_of_another_split_are_said_to_be_left_out(
     told = f"left out: {path}: it is a score of validation episodes, and pages show those of "
     told += "the test split"
     assert told in capsys.readouterr().err
+    assert not (root / "docs" / "records" / "memory.md").exists()
 
 
 def test_records_of_one_folder_alone_have_a_page(

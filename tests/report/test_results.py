@@ -52,7 +52,7 @@ def test_other_settings_stand_apart_and_nothing_is_lost() -> None:
     single = on_mnist(error=1.0, config={"batch_size": 7})
     shifted = on_mnist(error=0.5, env_kwargs={"overhang": 2})
     others = [
-        on_mnist(error=7.0, algorithm="actor_critic"),
+        on_mnist(Model("A2C LSTM"), error=7.0, algorithm="actor_critic"),
         on_mnist(error=4.0, env_kwargs={"budget": 6}, budget=6),
         on_mnist(RANDOM, error=9.0),
         on_mnist(FULL_CONV, error=8.0),

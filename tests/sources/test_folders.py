@@ -170,9 +170,14 @@ def test_images_below_a_class_are_named(pets: Path) -> None:
     (pets / "cat" / ".cache").mkdir()
     write_image(pets / "cat/.cache/1.png", np.zeros((5, 6), np.uint8))
     assert len(load(f"folder:{pets}", "train")) > 0
-    write_image(pets / "cat/kittens/young/1.png", np.zeros((5, 6), np.uint8))
-    with pytest.raises(SourceError, match=r"kittens is a folder within a class.*missed: move them"):
-        describe(f"folder:{pets}")
+    missed = r"kittens is a folder within a class.*missed: move them"
+    for name in ("1.png", "1.gif"):
+        image = pets / "cat/kittens/young" / name
+        image.parent.mkdir(parents=True, exist_ok=True)
+        image.write_bytes(b"whatever it holds")
+        with pytest.raises(SourceError, match=missed):
+            describe(f"folder:{pets}")
+        image.unlink()
 
 
 def test_folders_not_in_order_say_what_is_wrong(pets: Path, tmp_path: Path) -> None:

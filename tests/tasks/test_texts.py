@@ -181,6 +181,13 @@ def test_an_oracle_with_few_glimpses_answers_with_the_last(look: str) -> None:
     assert (played.steps <= 3).all()
 
 
+def test_a_ceiling_asks_for_no_more_glimpses_than_there_are() -> None:
+    envs = make_vector(STORIES, 1, facts=2, slack=0.1, glimpse_cost=0.1)
+    assert envs.task.budget == 1
+    assert envs.task.ceiling == 1.0
+    assert make_vector(STORIES, 1, facts=2, glimpse_cost=0.1).task.ceiling == pytest.approx(0.9)
+
+
 @pytest.mark.parametrize("reward", ["first", "final"])
 def test_right_answers_are_paid_and_glimpses_cost(reward: str) -> None:
     n, cost = 40, 0.01
